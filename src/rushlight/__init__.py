@@ -1,0 +1,1 @@
+"""Rushlight: PyTorch to Arm Cortex-M."""
