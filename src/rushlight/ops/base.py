@@ -223,6 +223,10 @@ class Operator:
         """Candidate kernels for a core whose kernel list is ``tiers`` (best first), in order of preference."""
         raise NotImplementedError
 
+    def clamp_bounds(self, attrs: Any) -> tuple[float, float] | None:
+        """Real-valued bounds if the operator only clamps (relu: (0, inf)), so that it can be fused; else None."""
+        return None
+
     def permuted(self, op: Op, graph: Graph, permutation: tuple[int, ...]) -> Any | None:
         """Attributes of the operator that, put before a permute instead of behind it, gives the same values.
 

@@ -1,0 +1,26 @@
+/* linear: y[n][o] = requantize(bias[o] + sum_k x[n][k] * w[o][k]). See README.md here for the
+ * weight layouts. */
+#ifndef RUSHLIGHT_KERNELS_LINEAR_LINEAR_H
+#define RUSHLIGHT_KERNELS_LINEAR_LINEAR_H
+
+#include <stdint.h>
+
+#include "common/requant.h"
+
+typedef struct rl_linear_params {
+    int32_t rows;
+    int32_t in_features;
+    int32_t out_features;
+    int16_t out_zero_point;
+    int16_t out_min;
+    int16_t out_max;
+    int16_t reserved;
+} rl_linear_params;
+
+/* x: [rows][in_features]; y: [rows][out_features]. */
+void rl_linear_s8_v6m(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
+                      const rl_channel *channels, int8_t *y);
+void rl_linear_s8_v7m(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
+                      const rl_channel *channels, int8_t *y);
+
+#endif

@@ -1,0 +1,124 @@
+"""linear: y[n, o] = Σ_k x[n, k]·w[o, k] + b[o] over the last dimension; leading dimensions are rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rushlight.graph import Graph, Op, Tensor, TensorSpec
+from rushlight.ops.base import (
+    Annotation,
+    Array,
+    AtenNode,
+    AtenRule,
+    Constant,
+    ImportContext,
+    IntegerBuilder,
+    Kernel,
+    Operator,
+    ParamsType,
+    product,
+    register,
+    spec,
+)
+from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
+
+PARAMS = ParamsType(
+    "rl_linear_params",
+    (
+        ("rows", "int32_t", 1),
+        ("in_features", "int32_t", 1),
+        ("out_features", "int32_t", 1),
+        ("out_zero_point", "int16_t", 1),
+        ("out_min", "int16_t", 1),
+        ("out_max", "int16_t", 1),
+        ("reserved", "int16_t", 1),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class LinearAttrs:
+    """Integer range of the output; a fused clamp narrows it."""
+
+    out_min: int = -128
+    out_max: int = 127
+
+
+def _lower(ctx: ImportContext, node: AtenNode) -> str:
+    inputs = [node["input"], node["weight"]] + ([node["bias"]] if node["bias"] is not None else [])
+    return ctx.emit("linear", inputs, LinearAttrs())
+
+
+@register
+class Linear(Operator):
+    """Inputs: x int8 [..., K], weight int8 [O, K], bias int32 [O]. Output int8 [..., O]."""
+
+    kind = "linear"
+    absorbs_clamp = True
+    aten = (
+        AtenRule(
+            ("linear.default",),
+            _lower,
+            Annotation(("input",), weight="weight", weight_axis=0, bias="bias", absorbs_clamp=True),
+        ),
+    )
+
+    def infer(self, attrs: Any, inputs: Sequence[Tensor]) -> list[TensorSpec]:
+        x, w = inputs[0], inputs[1]
+        if len(w.shape) != 2 or not x.shape or x.shape[-1] != w.shape[1]:
+            raise ValueError(f"input {list(x.shape)} does not fit weight {list(w.shape)}")
+        return spec((*x.shape[:-1], w.shape[0]), x.dtype)
+
+    def integer(self, build: IntegerBuilder, op: Op) -> str | None:
+        low, high = build.clamp_range()
+        channels = build.tensor(build.inputs[1]).shape[0]
+        return integer_weighted(build, self.kind, replace(op.attrs, out_min=low, out_max=high), channels)
+
+    def terms(self, op: Op, graph: Graph) -> ChannelTerms:
+        x, w, bias = graph.ins(op)
+        assert w.data is not None
+        return channel_terms(x, w, bias, graph.outs(op)[0], w.data)
+
+    def check(self, op: Op, graph: Graph) -> None:
+        self.terms(op, graph)
+
+    def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
+        x, w, _ = inputs
+        acc = x.astype(np.int64) @ w.astype(np.int64).T
+        return [self.terms(op, graph).requantize(acc, graph.outs(op)[0], op.attrs.out_min, op.attrs.out_max)]
+
+    def macs(self, op: Op, graph: Graph) -> int:
+        x, w, _ = graph.ins(op)
+        return x.elements * w.shape[0]
+
+    def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
+        x, w, _ = graph.ins(op)
+        y = graph.outs(op)[0]
+        assert w.data is not None
+        params = {
+            "rows": product(x.shape[:-1]),
+            "in_features": w.shape[1],
+            "out_features": w.shape[0],
+            "out_zero_point": y.q.z,
+            "out_min": op.attrs.out_min,
+            "out_max": op.attrs.out_max,
+            "reserved": 0,
+        }
+        terms = self.terms(op, graph)
+        return [
+            Kernel(
+                symbol=f"rl_linear_s8_{tier}",
+                tier=tier,
+                header="linear/linear.h",
+                sources=(f"linear/{tier}.c",),
+                params_type=PARAMS,
+                params=params,
+                constants=(Constant("weights", np.ascontiguousarray(w.data)), terms.constant()),
+            )
+            for tier in tiers
+            if tier in ("v7m", "v6m")
+        ]
