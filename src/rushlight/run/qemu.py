@@ -1,0 +1,86 @@
+"""Runs a program in QEMU."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from rushlight.errors import RushlightError
+from rushlight.firmware import function_at
+from rushlight.run.result import RunResult, read_result, write_inputs
+from rushlight.target import Target
+
+_PROGRAM = "qemu-system-arm"
+# Exit codes of the harness (device/boards/common/port.h).
+_EXIT_FAULT = 70
+_EXIT_STACK_OVERFLOW = 71
+# -icount shift=6: each instruction takes 2^6 ns of the emulated clock.
+_SHIFT = 6
+
+
+def run_qemu(
+    elf: Path,
+    target: Target,
+    inputs: Sequence[bytes],
+    output_bytes: int,
+    *,
+    timeout_s: float = 120.0,
+    icount: bool = True,
+) -> RunResult:
+    """Runs the harness over the samples in the emulator.
+
+    Args:
+        elf: the program, built with the harness.
+        target: the board it was built for.
+        inputs: a blob a sample: its inputs one after another.
+        output_bytes: size of one sample's outputs.
+        timeout_s: host seconds for all samples.
+        icount: count instructions, which takes about twice the time.
+
+    Raises:
+        RushlightError: no emulator, a fault, an error code of the model, or no end within ``timeout_s``.
+    """
+    board = target.board
+    if not board.machine:
+        raise RushlightError(f"board '{board.name}' has no emulator: its board.toml has no key 'machine'")
+    program = shutil.which(_PROGRAM)
+    if program is None:
+        raise RushlightError(f"{_PROGRAM} is not installed: apt install qemu-system-arm")
+    command = [program, "-M", board.machine, "-display", "none", "-monitor", "none", "-serial", "null"]
+    command += ["-semihosting-config", "enable=on,target=native", "-kernel", str(elf.resolve())]
+    if icount:
+        command += ["-icount", f"shift={_SHIFT}"]
+    with tempfile.TemporaryDirectory(prefix="rushlight-") as name:
+        folder = Path(name)
+        write_inputs(folder, inputs)
+        try:
+            done = subprocess.run(
+                command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise RushlightError(
+                f"{board.name} in the emulator did not end within {timeout_s:g} s and was stopped: "
+                f"it hangs, or {len(inputs)} samples need a longer timeout"
+            ) from None
+        if done.returncode != 0:
+            raise _failure(done.returncode, done.stderr.decode(errors="replace"), elf, board.name)
+        ticks = Fraction(board.timer_hz * 2**_SHIFT, 10**9) if icount else None
+        return read_result(folder, len(inputs), output_bytes, ticks)
+
+
+def _failure(code: int, text: str, elf: Path, board: str) -> RushlightError:
+    """What went wrong, in the words of the harness's last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    said = next((line.removeprefix("rushlight: ") for line in reversed(lines) if line.startswith("rushlight:")), "")
+    if code == _EXIT_FAULT:
+        place = re.search(r"pc=0x([0-9a-f]+)", said)
+        function = function_at(elf, int(place[1], 16)) if place else ""
+        return RushlightError(f"{board}: {said}{f' in {function}()' if function else ''}; program: {elf}")
+    if code == _EXIT_STACK_OVERFLOW:
+        return RushlightError(f"{board}: {said}; raise __stack_size in board/link.ld")
+    if "Lockup" in text:
+        return RushlightError(f"{board}: the core locked up: a fault within the fault handler; program: {elf}")
+    return RushlightError(f"{board}: {said or (lines[-1] if lines else 'no message')} (exit code {code})")

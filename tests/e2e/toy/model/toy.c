@@ -1,0 +1,88 @@
+#include "toy.h"
+
+// What the first byte asks for.
+enum {
+    ASK_FIRST = 100,
+    ASK_ERROR = 100,
+    ASK_UNDEFINED = 101,
+    ASK_UNALIGNED = 102,
+    ASK_RECURSION = 103,
+    ASK_BIG_FRAME = 104,
+    ASK_ENDLESS = 105,
+    ASK_DIVISION = 106
+};
+
+static _Alignas(16) int8_t arena[TOY_ARENA];
+
+#if defined(__arm__)
+__attribute__((noinline)) static void toy_undefined(void) { __asm__ volatile("udf #0"); }
+
+// Load multiple wants an aligned address on every Cortex-M.
+__attribute__((noinline)) static int toy_unaligned(const int8_t *x) {
+    uint32_t a;
+    uint32_t b;
+    __asm__ volatile(
+        ".syntax unified\n\tmov r2, %2\n\tldmia r2!, {r0, r1}\n\tmov %0, r0\n\tmov %1, r1"
+        : "=r"(a), "=r"(b)
+        : "r"((uintptr_t)x | 1u)
+        : "r0", "r1", "r2");
+    return (int)(a + b);
+}
+
+__attribute__((noinline)) static int toy_recursion(int depth) {
+    volatile int8_t frame[64];
+    frame[0] = (int8_t)depth;
+    return depth == 0 ? 0 : toy_recursion(depth - 1) + frame[0];
+}
+
+__attribute__((noinline)) static int toy_big_frame(void) {
+    volatile int8_t frame[20000];
+    for (int i = 19999; i >= 0; i--) {
+        frame[i] = 1;
+    }
+    return frame[0];
+}
+
+__attribute__((noinline)) static void toy_endless(void) {
+    for (;;) {
+        __asm__ volatile("");
+    }
+}
+
+static int toy_go_wrong(const int8_t *x) {
+    switch (x[0]) {
+        case ASK_ERROR:
+            return -3;
+        case ASK_UNDEFINED:
+            toy_undefined();
+            return 0;
+        case ASK_UNALIGNED:
+            return toy_unaligned(x);
+        case ASK_RECURSION:
+            return toy_recursion(100000);
+        case ASK_BIG_FRAME:
+            return toy_big_frame();
+        case ASK_ENDLESS:
+            toy_endless();
+            return 0;
+        default:
+            return 1;
+    }
+}
+#else
+static int toy_go_wrong(const int8_t *x) { return x[0] == ASK_ERROR ? -3 : 1; }
+#endif
+
+int toy_run(const int8_t *x, int8_t *y) {
+    if (x[0] >= ASK_FIRST) {
+        return toy_go_wrong(x);
+    }
+    for (int i = 0; i < TOY_SIZE; i++) {
+        arena[i] = x[i];
+    }
+    // One instruction an iteration more or less, to show that counting has that resolution.
+    for (int i = 0; i < TOY_SIZE; i++) {
+        y[i] = (int8_t)(arena[i] + 1);
+    }
+    return 0;
+}
