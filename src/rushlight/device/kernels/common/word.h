@@ -1,0 +1,37 @@
+/* Four bytes at once, at any alignment. For cores whose LDR and STR may be unaligned (Armv7-M and
+ * up), never for Armv6-M. memcpy tells the compiler that the address is unaligned, so that it makes
+ * one LDR and merges none of them into LDRD or LDM, which would fault. */
+#ifndef RUSHLIGHT_KERNELS_COMMON_WORD_H
+#define RUSHLIGHT_KERNELS_COMMON_WORD_H
+
+#include <stdint.h>
+
+static inline uint32_t rl_load4(const int8_t *from) {
+    uint32_t word;
+    __builtin_memcpy(&word, from, sizeof word);
+    return word;
+}
+
+static inline void rl_store4(int8_t *to, uint32_t word) {
+    __builtin_memcpy(to, &word, sizeof word);
+}
+
+/* The same where the address is known to be a multiple of 4 (constants, scratch): the compiler may
+ * merge neighbours into LDRD, STRD, LDM and STM. */
+static inline uint32_t rl_load4_aligned(const void *from) {
+    uint32_t word;
+    __builtin_memcpy(&word, __builtin_assume_aligned(from, 4), sizeof word);
+    return word;
+}
+
+static inline void rl_store4_aligned(void *to, uint32_t word) {
+    __builtin_memcpy(__builtin_assume_aligned(to, 4), &word, sizeof word);
+}
+
+/* Four bytes (each -128..127, or 0..255) in one word, the first lowest. */
+static inline uint32_t rl_pack4(int32_t b0, int32_t b1, int32_t b2, int32_t b3) {
+    return ((uint32_t)b0 & 0xffu) | (((uint32_t)b1 & 0xffu) << 8) | (((uint32_t)b2 & 0xffu) << 16) |
+           ((uint32_t)b3 << 24);
+}
+
+#endif
