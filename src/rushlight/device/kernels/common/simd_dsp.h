@@ -68,9 +68,11 @@ static inline int32_t rl_smlawb(int32_t acc, int32_t multiplier, int32_t addend)
     return __smlawb(acc, multiplier, addend);
 }
 
-/* Clamps to -128..127. */
+/* Clamps to -128..127. Assembly, as GCC's __ssat does not compile under -Wsign-conversion. */
 static inline int32_t rl_ssat8(int32_t value) {
-    return (int32_t)__ssat(value, 8);
+    int32_t out;
+    __asm__("ssat %0, #8, %1" : "=r"(out) : "r"(value));
+    return out;
 }
 
 /* Low lanes (PKHBT) or high lanes (PKHTB, in the order first, second) of two words as a pair. */
