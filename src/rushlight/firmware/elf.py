@@ -5,6 +5,7 @@ from pathlib import Path
 
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def function_at(elf: Path, address: int) -> str:
     """Name of the function that holds ``address``, or an empty string."""
     with elf.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
-        for symbol in table.iter_symbols() if table is not None else ():
+        for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
             start = symbol["st_value"] & ~1  # bit 0 says Thumb
             if symbol["st_info"]["type"] == "STT_FUNC" and start <= address < start + max(symbol["st_size"], 2):
                 return str(symbol.name)

@@ -146,7 +146,8 @@ def _check_inputs(specs: Sequence[TensorSpec], inputs: Sequence[Array]) -> tuple
     if len(inputs) != len(specs):
         wanted = ", ".join(f"'{spec.name}' ({spec})" for spec in specs)
         raise RushlightError(f"the model has {len(specs)} inputs, {len(inputs)} were given: {wanted}")
-    arrays, counts = [], {}
+    arrays: list[Array] = []
+    counts: dict[str, int | None] = {}
     for spec, array in zip(specs, map(np.asarray, inputs), strict=True):
         if array.dtype != np.dtype(spec.dtype):
             raise RushlightError(f"input '{spec.name}' is of dtype {array.dtype}, not {spec.dtype}; use .astype")

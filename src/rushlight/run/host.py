@@ -36,7 +36,7 @@ def run_host(program: Path, inputs: Sequence[bytes], output_bytes: int, *, timeo
         except subprocess.TimeoutExpired:
             raise RushlightError(
                 f"the host program did not end within {timeout_s:g} s and was stopped: "
-                f"it hangs, or {len(inputs)} samples need a longer timeout"
+                f"it hangs, or its {len(inputs)} sample(s) need a longer timeout"
             ) from None
         if done.returncode != 0:
             raise RushlightError(f"the host program failed: {_message(done.stderr)} (exit code {done.returncode})")

@@ -63,7 +63,7 @@ def run_qemu(
         except subprocess.TimeoutExpired:
             raise RushlightError(
                 f"{board.name} in the emulator did not end within {timeout_s:g} s and was stopped: "
-                f"it hangs, or {len(inputs)} samples need a longer timeout"
+                f"it hangs, or its {len(inputs)} sample(s) need a longer timeout"
             ) from None
         if done.returncode != 0:
             raise _failure(done.returncode, done.stderr.decode(errors="replace"), elf, board.name)
@@ -76,11 +76,17 @@ def _failure(code: int, text: str, elf: Path, board: str) -> RushlightError:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     said = next((line.removeprefix("rushlight: ") for line in reversed(lines) if line.startswith("rushlight:")), "")
     if code == _EXIT_FAULT:
-        place = re.search(r"pc=0x([0-9a-f]+)", said)
-        function = function_at(elf, int(place[1], 16)) if place else ""
-        return RushlightError(f"{board}: {said}{f' in {function}()' if function else ''}; program: {elf}")
+        function = function_at(elf, _hex(said, "pc"))
+        return RushlightError(f"{board}: {said}{f', in {function}()' if function else ''}; program: {elf}")
     if code == _EXIT_STACK_OVERFLOW:
-        return RushlightError(f"{board}: {said}; raise __stack_size in board/link.ld")
+        size = _hex(said, "size")
+        return RushlightError(f"{board}: stack overflow: {size} bytes are too few; raise __stack_size in board/link.ld")
     if "Lockup" in text:
         return RushlightError(f"{board}: the core locked up: a fault within the fault handler; program: {elf}")
     return RushlightError(f"{board}: {said or (lines[-1] if lines else 'no message')} (exit code {code})")
+
+
+def _hex(text: str, key: str) -> int:
+    """The number after ``key=0x``, or 0."""
+    match = re.search(rf"\b{key}=0x([0-9a-f]+)", text)
+    return int(match[1], 16) if match else 0

@@ -8,8 +8,7 @@ enum {
     ASK_UNALIGNED = 102,
     ASK_RECURSION = 103,
     ASK_BIG_FRAME = 104,
-    ASK_ENDLESS = 105,
-    ASK_DIVISION = 106
+    ASK_ENDLESS = 105
 };
 
 static _Alignas(16) int8_t arena[TOY_ARENA];
@@ -80,7 +79,6 @@ int toy_run(const int8_t *x, int8_t *y) {
     for (int i = 0; i < TOY_SIZE; i++) {
         arena[i] = x[i];
     }
-    // One instruction an iteration more or less, to show that counting has that resolution.
     for (int i = 0; i < TOY_SIZE; i++) {
         y[i] = (int8_t)(arena[i] + 1);
     }

@@ -57,14 +57,19 @@ static int read_sample(int file, void *const *inputs) {
 }
 
 static _Noreturn void fail_model(int code) {
-    char text[] = "rushlight: the model returned error code -0000000000\n";
+    char text[16];
+    char *digit = text + sizeof text;
+    *--digit = '\0';
+    *--digit = '\n';
     uint32_t value = code < 0 ? 0u - (uint32_t)code : (uint32_t)code;
-    char *digit = text + sizeof text - 3;
-    for (; *digit != '-'; digit--, value /= 10u) {
-        *digit = (char)('0' + (char)(value % 10u));
+    for (; value != 0; value /= 10u) {
+        *--digit = (char)('0' + (int)(value % 10u));
     }
-    *digit = code < 0 ? '-' : '+';
-    rl_port_puts(text);
+    if (code < 0) {
+        *--digit = '-';
+    }
+    rl_port_puts("rushlight: the model returned error code ");
+    rl_port_puts(digit);
     rl_port_exit(RL_EXIT_MODEL);
 }
 
