@@ -1,0 +1,6 @@
+"""Post-training quantisation by PT2E, annotated from the operators' own declarations."""
+
+from rushlight.quantize.ptq import quantize
+from rushlight.quantize.quantizer import RushlightQuantizer
+
+__all__ = ["RushlightQuantizer", "quantize"]

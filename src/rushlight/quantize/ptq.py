@@ -1,0 +1,41 @@
+"""``quantize``: post-training quantisation in one call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+from rushlight.capture import capture
+from rushlight.capture.check import check_inputs
+from rushlight.capture.export import export
+from rushlight.quantize.calibrate import Progress, calibrate
+from rushlight.quantize.quantizer import RushlightQuantizer
+
+
+def quantize(
+    model: nn.Module,
+    example_inputs: tuple[Tensor, ...],
+    calibration_batches: Iterable[tuple[Tensor, ...]],
+    progress: Progress | None = None,
+) -> torch.export.ExportedProgram:
+    """Captures, calibrates and quantises ``model``, which is left as it was.
+
+    The same as ``capture``, ``prepare_pt2e(program.module(check_guards=False), RushlightQuantizer())``, calibration,
+    ``convert_pt2e`` and export by hand. ``calibration_batches`` are tuples like ``example_inputs``, or holding a multiple of
+    its first dimension. ``progress(done, total)`` is called after each batch. The result has float inputs and outputs with
+    quantize/dequantize nodes inside. Raises RushlightError for models that cannot be captured and data that does not fit.
+    """
+    program = capture(model, example_inputs)
+    inputs = check_inputs(example_inputs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prepared = prepare_pt2e(program.module(check_guards=False), RushlightQuantizer())
+    calibrate(prepared, inputs, calibration_batches, progress)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        converted = convert_pt2e(prepared)
+    return export(converted, inputs)
