@@ -1,4 +1,5 @@
-// A model written by hand: y[i] = x[i] + 1. Its first byte can ask for what goes wrong in programs.
+// A model written by hand: y[i] = x[i] + 1. x[0] from 100 on asks for what goes wrong in programs; x[1] above 0 wastes
+// two instructions a unit.
 #ifndef TOY_H_
 #define TOY_H_
 

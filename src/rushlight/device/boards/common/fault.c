@@ -15,14 +15,15 @@ extern uint32_t __stack_top[];
 
 _Noreturn void rl_fault(const uint32_t *frame);  // called by Fault_Handler in startup.S
 
-static char *put_text(char *out, const char *text) {
+// Not inlined: small matters here, fast does not.
+__attribute__((noinline)) static char *put_text(char *out, const char *text) {
     while (*text != '\0') {
         *out++ = *text++;
     }
     return out;
 }
 
-static char *put_hex(char *out, const char *label, uint32_t value) {
+__attribute__((noinline)) static char *put_hex(char *out, const char *label, uint32_t value) {
     out = put_text(out, label);
     for (int shift = 28; shift >= 0; shift -= 4) {
         *out++ = "0123456789abcdef"[(value >> shift) & 15u];

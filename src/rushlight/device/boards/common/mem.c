@@ -83,3 +83,35 @@ NO_IDIOM int memcmp(const void *a, const void *b, size_t size) {
     }
     return 0;
 }
+
+// The names under which clang calls them on Arm (Run-time ABI for the Arm Architecture, 4.3.4); 4 and 8 are promises
+// of alignment.
+#if defined(__ARM_EABI__)
+#define MOVES(name, function)                                     \
+    void name(void *to, const void *from, size_t size);           \
+    NO_IDIOM void name(void *to, const void *from, size_t size) { \
+        (void)function(to, from, size);                           \
+    }
+#define SETS(name)                                         \
+    void name(void *to, size_t size, int value);           \
+    NO_IDIOM void name(void *to, size_t size, int value) { \
+        (void)memset(to, value, size);                     \
+    }
+#define CLEARS(name)                            \
+    void name(void *to, size_t size);           \
+    NO_IDIOM void name(void *to, size_t size) { \
+        (void)memset(to, 0, size);              \
+    }
+MOVES(__aeabi_memcpy, memcpy)
+MOVES(__aeabi_memcpy4, memcpy)
+MOVES(__aeabi_memcpy8, memcpy)
+MOVES(__aeabi_memmove, memmove)
+MOVES(__aeabi_memmove4, memmove)
+MOVES(__aeabi_memmove8, memmove)
+SETS(__aeabi_memset)
+SETS(__aeabi_memset4)
+SETS(__aeabi_memset8)
+CLEARS(__aeabi_memclr)
+CLEARS(__aeabi_memclr4)
+CLEARS(__aeabi_memclr8)
+#endif
