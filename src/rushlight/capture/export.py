@@ -62,12 +62,14 @@ def eval_copy(model: nn.Module) -> nn.Module:
     return twin
 
 
-def export(module: nn.Module, inputs: tuple[Tensor, ...]) -> torch.export.ExportedProgram:
+def export(
+    module: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> torch.export.ExportedProgram:
     """``torch.export.export`` with its errors on one line and its chatter off."""
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
-            return torch.export.export(module, inputs, strict=False)
+            return torch.export.export(module, inputs, kwargs, strict=False)
     except Exception as error:
         raise RushlightError(_why_export_failed(error)) from None
 

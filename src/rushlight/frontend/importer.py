@@ -1,0 +1,291 @@
+"""``import_program``: an ExportedProgram, node by node, through the operators' own ``lower`` functions."""
+
+from __future__ import annotations
+
+import operator as python_operator
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx import Node
+from torch.fx.node import map_arg
+from torch.utils import _pytree as pytree
+
+from rushlight.capture.aten import arguments, passed_on, random_dropout, target_name, writes
+from rushlight.capture.check import check_static, short
+from rushlight.capture.constants import attribute, evaluable
+from rushlight.capture.notes import notes_of, source_of
+from rushlight.errors import RushlightError, UnsupportedError
+from rushlight.frontend.context import GraphContext, View
+from rushlight.frontend.names import identifier
+from rushlight.frontend.qdq import Scheme, is_dequantize, is_quantize, quantized_constant, scheme_of
+from rushlight.frontend.tidy import tidy
+from rushlight.graph import DType, Graph
+from rushlight.ops import REGISTRY
+from rushlight.ops.base import AtenRule
+from rushlight.ops.dequantize import DequantizeAttrs
+from rushlight.ops.quantize import QuantizeAttrs
+
+_INPUT_TYPES = {
+    torch.float32: DType.FLOAT32,
+    torch.int8: DType.INT8,
+    torch.int16: DType.INT16,
+    torch.int32: DType.INT32,
+    torch.bool: DType.BOOL,
+}
+_IGNORED = frozenset({"_assert_tensor_metadata.default"})
+
+
+def import_program(program: torch.export.ExportedProgram, name: str = "net") -> Graph:
+    """The program as a graph with float operators and explicit quantize/dequantize; constants without arithmetic.
+
+    Inputs are named as forward's arguments, outputs "output" ("output_0"… or a dict's keys). Raises UnsupportedError with one
+    line for each operator that has no kernel, RushlightError for dynamic shapes and what else cannot be a fixed program.
+    """
+    check_static(program)
+    return _Importer(tidy(program), identifier(name)).run()
+
+
+class _Importer:
+    def __init__(self, program: torch.export.ExportedProgram, name: str) -> None:
+        self.program = program
+        self.ctx = GraphContext(name)
+        self.rules: dict[str, AtenRule] = {t: r for op in REGISTRY.values() for r in op.aten for t in r.targets}
+        self.names: dict[Node, str] = {}  # nodes that are tensors of the graph
+        self.constants: dict[Node, Any] = {}  # nodes whose value is known now, as torch sees it
+        self.schemes: dict[str, Scheme] = {}  # quantised tensors
+        self.dequantized: dict[str, str] = {}
+        self.problems: list[str] = []
+        self.poisoned: set[Node] = set()
+
+    def run(self) -> Graph:
+        graph = self.program.graph
+        self._read_signature()
+        inputs = [self._input(node) for node in graph.nodes if node.name in self._user_inputs()]
+        needed = _needed(graph)
+        for node in graph.nodes:
+            if node.op == "get_attr":
+                self.constants[node] = attribute(self.program.graph_module, str(node.target))
+            elif node.op == "call_function" and node in needed:
+                self._node(node)
+        if self.problems:
+            raise UnsupportedError(self.problems)
+        outputs = self._outputs(inputs)
+        return self.ctx.finish(inputs, outputs, notes_of(graph))
+
+    # --- the program's edges
+
+    def _user_inputs(self) -> list[str]:
+        return [str(name) for name in self.program.graph_signature.user_inputs if isinstance(name, str)]
+
+    def _read_signature(self) -> None:
+        program, by_name = self.program, {node.name: node for node in self.program.graph.nodes}
+        for spec in program.graph_signature.input_specs:
+            if spec.kind is InputKind.USER_INPUT:
+                continue
+            if spec.kind not in (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR):
+                raise RushlightError(f"the program takes a {spec.kind.name.lower()} '{spec.target}'; only tensors are supported")
+            assert spec.target is not None
+            value = program.constants.get(spec.target)
+            self.constants[by_name[spec.arg.name]] = program.state_dict[spec.target] if value is None else value
+        for out in program.graph_signature.output_specs:
+            if out.kind is not OutputKind.USER_OUTPUT:
+                raise RushlightError(
+                    f"the program changes '{out.target}' as it runs ({out.kind.name.lower()}); "
+                    "take state as an input of forward and return its new value"
+                )
+
+    def _input(self, node: Node) -> str:
+        value = node.meta["val"]
+        if not isinstance(value, torch.Tensor):
+            raise RushlightError(f"input '{node.name}' is a {type(value).__name__}, not a tensor; make it a constant of the model")
+        dtype = _INPUT_TYPES.get(value.dtype)
+        if dtype is None:
+            raise RushlightError(f"input '{node.name}' is {short(value.dtype)}; use float32, int8, int16, int32 or bool")
+        self.names[node] = self.ctx.add_input(node.name, tuple(value.shape), dtype)
+        return self.names[node]
+
+    def _outputs(self, inputs: Sequence[str]) -> list[str]:
+        output = next(node for node in self.program.graph.nodes if node.op == "output")
+        found: list[str] = []
+        hints = self._output_hints(len(output.args[0]))
+        for node, hint in zip(output.args[0], hints, strict=True):
+            if not isinstance(node, Node):
+                raise RushlightError(f"{hint} is {node!r}, not a tensor; return tensors alone from forward")
+            self.ctx.source, self.ctx.hint = source_of(node), node.name
+            name = self._tensor(node)
+            if name in self.schemes and self.schemes[name].shift:
+                raise RushlightError(f"{hint} is uint8; end the model with a dequantize, or quantise its output to int8")
+            if name not in inputs and name not in found:
+                old, name = name, self.ctx.rename(name, hint)
+                self.names = {n: name if t == old else t for n, t in self.names.items()}
+                self.dequantized = {q: name if t == old else t for q, t in self.dequantized.items()}
+            found.append(name)
+        return found
+
+    def _output_hints(self, count: int) -> list[str]:
+        plain = ["output"] if count == 1 else [f"output_{i}" for i in range(count)]
+        spec = self.program.call_spec.out_spec
+        if spec is None or spec.num_leaves != count:
+            return plain
+        tree = pytree.tree_unflatten(list(range(count)), spec)
+        return [str(key) for key in tree] if isinstance(tree, dict) and len(tree) == count else plain
+
+    # --- one node
+
+    def _node(self, node: Node) -> None:
+        self.ctx.source, self.ctx.hint = source_of(node), node.name
+        target = target_name(node)
+        known = self._known(node, target)
+        if any(source in self.poisoned for source in node.all_input_nodes):
+            self.poisoned.add(node)
+            if known:
+                return
+        try:
+            if not known:
+                raise self._no_kernel(node)
+            self._lower(node, target)
+        except UnsupportedError as error:
+            self.problems += error.reasons
+            self.poisoned.add(node)
+
+    def _known(self, node: Node, target: str) -> bool:
+        return (
+            target in self.rules
+            or target in _IGNORED
+            or node.target is python_operator.getitem
+            or is_quantize(target)
+            or is_dequantize(target)
+            or passed_on(node) is not None
+            or self._is_constant(node)
+        )
+
+    def _is_constant(self, node: Node) -> bool:
+        return evaluable(node.target) and all(source in self.constants for source in node.all_input_nodes)
+
+    def _no_kernel(self, node: Node) -> Exception:
+        if writes(node):
+            return self.ctx.refuse(
+                "writes into a tensor that is also read elsewhere, or into a parameter or buffer",
+                "use the form that returns a new tensor; take state as an input and return its new value",
+            )
+        if random_dropout(node):
+            return self.ctx.refuse("dropout is on", "export the model in eval mode")
+        return self.ctx.refuse("no kernel", "replace it by supported operators, or run this part outside of the model")
+
+    def _lower(self, node: Node, target: str) -> None:
+        if target in _IGNORED:
+            return
+        if (source := passed_on(node)) is not None:
+            self._alias(node, source)
+        elif node.target is python_operator.getitem and node.args[0] not in self.constants:
+            self._getitem(node)
+        elif self._is_constant(node):
+            args, kwargs = map_arg((node.args, node.kwargs), lambda n: self.constants[n])
+            self.constants[node] = node.target(*args, **kwargs)  # type: ignore[operator]
+        elif is_quantize(target):
+            self._quantize(node)
+        elif is_dequantize(target):
+            self._dequantize(node)
+        else:
+            self._operator(node, target)
+
+    def _alias(self, node: Node, source: Node) -> None:
+        if source in self.constants:
+            self.constants[node] = self.constants[source]
+        else:
+            self.names[node] = self.names[source]
+
+    def _getitem(self, node: Node) -> None:
+        source, index = node.args
+        if index != 0:
+            raise self.ctx.refuse(f"result {index} of {source} is used", "only the first result of an operator has a kernel")
+        assert isinstance(source, Node)
+        self.names[node] = self.names[source]
+
+    def _operator(self, node: Node, target: str) -> None:
+        args = {name: self._argument(value) for name, value in arguments(node).items()}
+        value = node.meta.get("val")
+        results = value if isinstance(value, (tuple, list)) else (value,)
+        shapes = tuple(tuple(int(d) for d in r.shape) for r in results if isinstance(r, torch.Tensor))
+        name = self.rules[target].lower(self.ctx, View(target, self.ctx.source, shapes, args))
+        shape = self.ctx.tensor(name).shape
+        if shapes and shape != shapes[0]:
+            raise self.ctx.refuse(f"imported with shape {list(shape)}, but torch gives {list(shapes[0])}", "please report this")
+        self.names[node] = name
+
+    def _argument(self, value: Any) -> Any:
+        """An argument without torch in it: tensors as names, element types by name."""
+        if isinstance(value, Node):
+            return self._tensor(value)
+        if isinstance(value, (list, tuple)):
+            return [self._argument(v) for v in value]
+        if isinstance(value, torch.dtype):
+            return short(value)
+        return str(value) if isinstance(value, (torch.device, torch.layout, torch.memory_format)) else value
+
+    def _tensor(self, node: Node) -> str:
+        """The tensor of a node; a constant becomes one when it is first used."""
+        if node not in self.names:
+            value = self.constants[node]
+            if not isinstance(value, torch.Tensor):
+                raise self.ctx.refuse(f"its argument is a {type(value).__name__}", "use tensors")
+            if value.is_quantized or value.layout is not torch.strided:
+                raise self.ctx.refuse("its constant is a quantised or sparse torch tensor", "use a plain tensor")
+            self.names[node] = self.ctx.add_constant(value.detach().numpy(), str(node.name))
+        return self.names[node]
+
+    # --- quantisation
+
+    def _scheme(self, node: Node) -> tuple[Node, Scheme]:
+        args = arguments(node)
+        args = {k: self.constants.get(v, str(v)) if isinstance(v, Node) and k != "input" else v for k, v in args.items()}
+        args = {k: v.detach().numpy() if isinstance(v, torch.Tensor) else v for k, v in args.items()}
+        return args["input"], scheme_of(self.ctx, args)
+
+    def _quantize(self, node: Node) -> None:
+        source, scheme = self._scheme(node)
+        if source in self.constants:
+            self.constants[node] = quantized_constant(scheme, self.constants[source])
+            return
+        if not scheme.qparams.per_tensor:
+            raise self.ctx.refuse("an activation is quantised per channel", "use one scale for each activation")
+        name = self.ctx.emit("quantize", [self.names[source]], QuantizeAttrs())
+        self.ctx.set_qparams(name, scheme.qparams, scheme.dtype)
+        self.schemes[name] = scheme
+        self.names[node] = name
+
+    def _dequantize(self, node: Node) -> None:
+        source, scheme = self._scheme(node)
+        if source in self.constants:
+            integers = scheme.integers(self.constants[source])
+            self._check_saturation(node, integers, scheme)
+            name = self.ctx.add_constant(integers, f"{source.name}_q", scheme.qparams)
+        else:
+            name = self.names[source]
+            have = self.ctx.tensor(name).qparams
+            if have is None:
+                self.ctx.set_qparams(name, scheme.qparams, scheme.dtype)
+            elif not have.same_mapping(scheme.qparams):
+                raise self.ctx.refuse("dequantises with another scale or zero point than was quantised with", "use the same")
+        if name not in self.dequantized:
+            self.dequantized[name] = self.ctx.emit("dequantize", [name], DequantizeAttrs())
+        self.names[node] = self.dequantized[name]
+
+    def _check_saturation(self, node: Node, integers: Any, scheme: Scheme) -> None:
+        if scheme.dtype is DType.INT32 and integers.size and (integers.max() == 2**31 - 1 or integers.min() == -(2**31)):
+            user = next(iter(node.users))
+            self.ctx.source = source_of(user)
+            raise self.ctx.refuse("its bias does not fit 32 bits at these scales", "calibrate again: an input or weight range is far too small")
+
+
+def _needed(graph: torch.fx.Graph) -> set[Node]:
+    """Nodes that an output depends on, and those that write into memory."""
+    todo = [node for node in graph.nodes if node.op == "output" or writes(node)]
+    needed = set(todo)
+    while todo:
+        new = [n for n in todo.pop().all_input_nodes if n not in needed]
+        needed.update(new)
+        todo += new
+    return needed

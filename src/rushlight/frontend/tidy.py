@@ -1,0 +1,28 @@
+"""Programs that did not come from ``rushlight.capture`` get its rewrites here."""
+
+from __future__ import annotations
+
+import torch
+from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
+
+from rushlight.capture.aten import target_name, writes
+from rushlight.capture.export import clean, export
+
+
+def tidy(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program without in-place operators, batch norms and no_grad blocks; itself where there are none."""
+    untidy = any(
+        writes(node) or target_name(node) in ("batch_norm.default", "wrap_with_set_grad_enabled", "wrap_with_autocast")
+        for node in program.graph.nodes
+    )
+    if not untidy:
+        return program
+    module = program.module(check_guards=False)
+    assert isinstance(module, GraphModule)
+    clean(module)
+    names = set(program.graph_signature.user_inputs)
+    values = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
+    leaves = [torch.zeros(v.shape, dtype=v.dtype) if isinstance(v, torch.Tensor) else v for v in values]
+    args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
+    return export(module, args, kwargs)
