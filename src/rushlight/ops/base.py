@@ -195,6 +195,9 @@ class Operator:
     #: A fused clamp behind it can be taken into its output range.
     absorbs_clamp: ClassVar[bool] = False
 
+    #: A windowed operator (``attrs.padding``) into which a constant pad of real 0 can be merged.
+    absorbs_pad: ClassVar[bool] = False
+
     def infer(self, attrs: Any, inputs: Sequence[Tensor]) -> list[TensorSpec]:
         """The shape rule: outputs' shapes and dtypes. Raises ValueError with the reason if inputs do not fit."""
         raise NotImplementedError
@@ -234,6 +237,14 @@ class Operator:
         their attributes as they are.
         """
         return op.attrs if self.elementwise else None
+
+    def reordered(self, op: Op, graph: Graph, order: Array) -> dict[int, Array] | None:
+        """New data for constant inputs (by index) so that the operator gives the same from features in another order.
+
+        The feature that stands at position ``i`` of its first input's last dimension now stood at ``order[i]`` before.
+        None: it cannot.
+        """
+        return None
 
 
 class IntegerBuilder(Protocol):

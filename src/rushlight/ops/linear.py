@@ -95,6 +95,11 @@ class Linear(Operator):
         x, w, _ = graph.ins(op)
         return x.elements * w.shape[0]
 
+    def reordered(self, op: Op, graph: Graph, order: Array) -> dict[int, Array] | None:
+        weight = graph.ins(op)[1].data
+        assert weight is not None
+        return {1: np.ascontiguousarray(weight[:, order])}
+
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, w, _ = graph.ins(op)
         y = graph.outs(op)[0]

@@ -1,0 +1,148 @@
+"""The public functions: quantize, compile, and what a compiled model can do."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rushlight.errors import RushlightError
+from rushlight.graph import Graph
+from rushlight.ops.interpreter import run_graph
+from rushlight.report import Report
+from rushlight.run.samples import InputSpec, join_outputs, split_inputs
+from rushlight.schedule import Schedule
+from rushlight.target import Target
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+Array = NDArray[Any]
+IO = Literal["float", "int8"]
+Layout = Literal["nchw", "nhwc"]
+
+
+class CompiledModel:
+    """A model compiled for one target: made by ``rushlight.compile``.
+
+    ``graph`` is the integer graph, ``schedule`` the calls with their memory plan, ``target`` the core and board.
+    """
+
+    def __init__(self, graph: Graph, schedule: Schedule, target: Target) -> None:
+        self.graph = graph
+        self.schedule = schedule
+        self.target = target
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        #: Instructions of each sample of the last ``run`` in the emulator; empty before and for the host.
+        self.instructions: list[int] = []
+        #: Deepest stack in bytes of the last ``run`` in the emulator.
+        self.stack_bytes = 0
+
+    def report(self) -> Report:
+        """Layers, kernels, memory and everything the compiler did that you should know of; print it."""
+        return Report.from_schedule(self.schedule)
+
+    def reference(self, *inputs: ArrayLike) -> Array | tuple[Array, ...]:
+        """Outputs of the NumPy integer reference, the specification of what every chip answers.
+
+        Each input has its shape as compiled, or one more leading axis (samples), or, where the first dimension was
+        compiled as 1, any number there. dtype float32, or int8 for an int8 program. One output is returned as it is,
+        several as a tuple.
+        """
+        specs = [InputSpec(n, self.graph[n].shape, str(self.graph[n].dtype)) for n in self.graph.inputs]
+        samples, shape = split_inputs(specs, [_array(x) for x in inputs])
+        results = [tuple(run_graph(self.graph, sample)) for sample in samples]
+        return _one_or_all(join_outputs(results, shape))
+
+    def run(
+        self, *inputs: ArrayLike, on: Literal["qemu", "host"] = "qemu", toolchain: str | None = None
+    ) -> Array | tuple[Array, ...]:
+        """Outputs of the compiled C: the firmware in the emulator, or the same C built natively.
+
+        Inputs and outputs as for ``reference``. ``toolchain``: "gcc", "clang", "zig" or the first one found.
+        After a run in the emulator ``instructions`` and ``stack_bytes`` hold what was counted.
+        """
+        from rushlight.run import run_folder
+
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="rushlight-")
+            self.write_c(Path(self._folder.name) / self.graph.name)
+        folder = Path(self._folder.name) / self.graph.name
+        result = run_folder(folder, [_array(x) for x in inputs], on, toolchain=toolchain)
+        self.instructions, self.stack_bytes = result.instructions, result.stack_bytes
+        return _one_or_all(result.outputs)
+
+    def as_torch(self) -> torch.nn.Module:
+        """The integer reference as an ``nn.Module`` that takes and gives tensors."""
+        from rushlight.integrations.torch_module import ReferenceModule
+
+        return ReferenceModule(self)
+
+    def write_c(self, folder: str | Path) -> None:
+        """Writes a folder that builds without Python: sources, kernels used, board files, Makefile, example main.
+
+        RushlightError if the folder exists and holds something that Rushlight did not write.
+        """
+        from rushlight.emit import write_c
+
+        write_c(self.schedule, Path(folder))
+
+
+def compile(
+    program: ExportedProgram | str | Path,
+    target: str | Path,
+    *,
+    name: str = "net",
+    io: IO = "float",
+    layout: Layout = "nchw",
+) -> CompiledModel:
+    """Compiles a quantised program for a target.
+
+    ``program``: an ExportedProgram with q/dq operators (from ``rushlight.quantize`` or any PT2E flow), or the path of a
+    ``.pt2`` file of one. ``target``: a core ("cortex-m4"), a board ("mps2-an386") or the path of a ``board.toml``.
+    ``name``: prefix of the emitted C functions. ``io``: "float" takes and gives float32; "int8" takes and gives
+    integers with the scale and zero point that the report states. ``layout``: order of rank-4 inputs and outputs.
+
+    Raises RushlightError (one line: what, where, why, what next); UnsupportedError for operators without a kernel.
+    """
+    from rushlight.frontend import import_program, load_pt2
+    from rushlight.passes import lower
+    from rushlight.target import resolve
+
+    where = resolve(target)
+    if isinstance(program, str | Path):
+        program = load_pt2(program)
+    if io not in ("float", "int8") or layout not in ("nchw", "nhwc"):
+        raise RushlightError(f"io='{io}', layout='{layout}': io is 'float' or 'int8', layout is 'nchw' or 'nhwc'")
+    graph = lower(import_program(program, name), io=io, layout=layout)
+    return schedule_for(graph, where)
+
+
+def schedule_for(graph: Graph, target: Target) -> CompiledModel:
+    """Schedules an integer graph; a bare Armv6-M core whose emulated board is too small gets the next larger one."""
+    from rushlight.schedule import DoesNotFit, make_schedule
+    from rushlight.target import fallbacks
+
+    candidates = fallbacks(target)
+    for i, candidate in enumerate(candidates):
+        try:
+            return CompiledModel(graph, make_schedule(graph, candidate), candidate)
+        except DoesNotFit:
+            if i == len(candidates) - 1:
+                raise
+    raise AssertionError("no target")
+
+
+def _array(value: ArrayLike) -> Array:
+    """An array from whatever the user gives; tensors lose their gradient."""
+    detach = getattr(value, "detach", None)
+    return np.asarray(detach().cpu() if detach is not None else value)
+
+
+def _one_or_all(outputs: Sequence[Array]) -> Array | tuple[Array, ...]:
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)

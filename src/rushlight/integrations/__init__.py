@@ -1,0 +1,1 @@
+"""Rushlight inside other programs: a torch module of a compiled model."""

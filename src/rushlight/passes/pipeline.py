@@ -1,0 +1,34 @@
+"""The order of the passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from rushlight.graph import Graph
+from rushlight.ops.verify import check_exact, verify
+from rushlight.passes.constants import fold_constants, merge_equal
+from rushlight.passes.dequantize import hoist_quantize, sink_dequantize
+from rushlight.passes.edges import int8_edges, nhwc_edges, own_outputs
+from rushlight.passes.integer import to_integer
+from rushlight.passes.layout import move_permutes, note_copies
+from rushlight.passes.pads import merge_pads
+
+Pass = Callable[[Graph], Graph]
+
+
+def lower(graph: Graph, *, io: Literal["float", "int8"] = "float", layout: Literal["nchw", "nhwc"] = "nchw") -> Graph:
+    """The integer graph that is scheduled, from a float graph with quantize and dequantize operators.
+
+    ``io``: element type of the program's inputs and outputs. ``layout``: order of rank-4 inputs and outputs.
+    Raises UnsupportedError with a reason for each operator that has no exact integer form.
+    """
+    passes: list[Pass] = [fold_constants, sink_dequantize, fold_constants, hoist_quantize, to_integer]
+    passes += [int8_edges] if io == "int8" else []
+    passes += [merge_equal, move_permutes, merge_pads, merge_equal]
+    passes += [nhwc_edges] if layout == "nhwc" else []
+    passes += [own_outputs, note_copies]
+    verify(graph, "import")
+    for step in passes:
+        graph = verify(step(graph), step.__name__)
+    return check_exact(graph)
