@@ -1,0 +1,46 @@
+# Everything in one command each. `make` alone lists them.
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+STAMP  := $(VENV)/.installed
+APT    := gcc gcc-arm-none-eabi qemu-system-arm clang-19 lld-19 clang-format-19 cppcheck make
+JOBS   ?= 2
+
+C_FILES = $(shell git ls-files '*.c' '*.h')
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format clean
+
+help: ## list what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+setup: $(STAMP) ## install Debian packages (as root or with sudo) and the Python environment .venv
+
+$(STAMP): pyproject.toml constraints.txt tools/apt-install
+	tools/apt-install $(APT)
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --no-input -c constraints.txt -e '.[torch,zig,demo,dev]'
+	touch $@
+
+demo: $(STAMP) ## train a small net on digits, compile it for three chips, compare their answers
+	$(PY) examples/digits/demo.py
+
+test: $(STAMP) ## all tests: kernels under sanitizers, whole nets on six emulated boards
+	$(PY) -m pytest -n $(JOBS) --dist worksteal tests
+
+check: $(STAMP) ## ruff, mypy, clang-format, cppcheck
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	clang-format-19 --dry-run -Werror $(C_FILES)
+	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr \
+	    --enable=warning,performance,portability \
+	    -I src/rushlight/device/include -I src/rushlight/device/kernels src/rushlight/device
+
+format: $(STAMP) ## write Python and C in the project's style
+	$(VENV)/bin/ruff format .
+	clang-format-19 -i $(C_FILES)
+
+clean: ## remove what was installed and built here
+	rm -rf $(VENV) build
