@@ -1,0 +1,191 @@
+"""conv2d on NHWC: y[n, i, j, o] = Σ x[n, i·s + ky·d - pad, …, c]·w[o, ky, kx, c] + b[o], padding counting as 0.
+
+The rule for PyTorch's convolution is here; it also builds ``depthwise_conv2d``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rushlight.graph import Graph, Op, Tensor, TensorSpec
+from rushlight.ops.base import (
+    Annotation,
+    Array,
+    AtenNode,
+    AtenRule,
+    Constant,
+    ImportContext,
+    IntegerBuilder,
+    Kernel,
+    Operator,
+    ParamsType,
+    register,
+    spec,
+)
+from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
+from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
+
+PARAMS = ParamsType(
+    "rl_conv2d_params",
+    (
+        *WINDOW_FIELDS,
+        ("depth", "int32_t", 1),
+        ("group_weights", "int32_t", 1),
+        ("groups", "int16_t", 1),
+        ("group_in", "int16_t", 1),
+        ("group_out", "int16_t", 1),
+        ("contiguous", "int16_t", 1),
+        ("in_zero_point", "int16_t", 1),
+        ("out_zero_point", "int16_t", 1),
+        ("out_min", "int16_t", 1),
+        ("out_max", "int16_t", 1),
+    ),
+)
+TILE_ROWS = 2  # RL_TILE_ROWS
+
+
+@dataclass(frozen=True)
+class Conv2dAttrs:
+    """Pairs are (height, width), padding is (top, bottom, left, right); ``out_min``, ``out_max``: a fused clamp narrows it."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0)
+    groups: int = 1
+    out_min: int = -128
+    out_max: int = 127
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    """An int[2] argument, which may be written as one number."""
+    numbers = [int(v) for v in value] if isinstance(value, (list, tuple)) else [int(value)]
+    return numbers[0], numbers[-1]
+
+
+def _padding(value: Any, kernel: tuple[int, int], dilation: tuple[int, int]) -> tuple[int, int, int, int]:
+    """PyTorch's padding argument as top, bottom, left, right; "same" puts the odd one at the bottom and right."""
+    if value == "valid":
+        return 0, 0, 0, 0
+    if value == "same":
+        height, width = (d * (k - 1) for k, d in zip(kernel, dilation, strict=True))
+        return height // 2, height - height // 2, width // 2, width - width // 2
+    height, width = _pair(value)
+    return height, height, width, width
+
+
+def _lower(ctx: ImportContext, node: AtenNode) -> str:
+    from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
+
+    x, weight, bias = ctx.tensor(node["input"]), ctx.tensor(node["weight"]), node["bias"]
+    if len(x.shape) not in (3, 4):
+        raise ctx.refuse(f"its input has shape {list(x.shape)}", "give it [N, C, H, W] or [C, H, W]")
+    channels, _, kernel_h, kernel_w = weight.shape
+    kernel, groups = (kernel_h, kernel_w), int(node["groups"])
+    stride, dilation = _pair(node["stride"]), _pair(node["dilation"])
+    padding = _padding(node["padding"], kernel, dilation)
+    batched = x.name if len(x.shape) == 4 else ctx.reshape(x.name, (1, *x.shape))
+    nhwc = ctx.permute(batched, (0, 2, 3, 1))
+    rest = [] if bias is None else [bias]
+    if groups > 1 and groups == x.shape[-3]:
+        depthwise = DepthwiseConv2dAttrs(kernel, stride, dilation, padding, channels // groups)
+        taps = ctx.reshape(weight.name, (channels, *kernel))
+        out = ctx.emit("depthwise_conv2d", [nhwc, taps, *rest], depthwise)
+    else:
+        attrs = Conv2dAttrs(kernel, stride, dilation, padding, groups)
+        out = ctx.emit("conv2d", [nhwc, ctx.permute(weight.name, (0, 2, 3, 1)), *rest], attrs)
+    nchw = ctx.permute(out, (0, 3, 1, 2))
+    return nchw if len(x.shape) == 4 else ctx.reshape(nchw, ctx.tensor(nchw).shape[1:])
+
+
+@register
+class Conv2d(Operator):
+    """Inputs: x int8 [N, H, W, C], weight int8 [O, KH, KW, C/groups], bias int32 [O]. Output int8 [N, OH, OW, O]."""
+
+    kind = "conv2d"
+    absorbs_clamp = True
+    aten = (
+        AtenRule(
+            ("conv2d.default", "conv2d.padding"),
+            _lower,
+            Annotation(("input",), weight="weight", weight_axis=0, bias="bias", absorbs_clamp=True),
+        ),
+    )
+
+    def infer(self, attrs: Any, inputs: Sequence[Tensor]) -> list[TensorSpec]:
+        x, w = inputs[0], inputs[1]
+        if len(x.shape) != 4 or len(w.shape) != 4:
+            raise ValueError(f"input {list(x.shape)} and weight {list(w.shape)} must have four dimensions")
+        if w.shape[1:3] != attrs.kernel or w.shape[3] * attrs.groups != x.shape[3] or w.shape[0] % attrs.groups:
+            raise ValueError(f"input {list(x.shape)} does not fit weight {list(w.shape)} in {attrs.groups} groups")
+        return spec((x.shape[0], *output_hw(x.shape[1:3], attrs), w.shape[0]), x.dtype)
+
+    def integer(self, build: IntegerBuilder, op: Op) -> str | None:
+        low, high = build.clamp_range()
+        channels = build.tensor(build.inputs[1]).shape[0]
+        return integer_weighted(build, self.kind, replace(op.attrs, out_min=low, out_max=high), channels)
+
+    def terms(self, op: Op, graph: Graph) -> ChannelTerms:
+        x, w, bias = graph.ins(op)
+        assert w.data is not None
+        return channel_terms(x, w, bias, graph.outs(op)[0], w.data.reshape(w.shape[0], -1))
+
+    def check(self, op: Op, graph: Graph) -> None:
+        self.terms(op, graph)
+        window_params(graph.ins(op)[0], graph.outs(op)[0], op.attrs)
+
+    def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
+        x, w, _ = inputs
+        attrs: Conv2dAttrs = op.attrs
+        y = graph.outs(op)[0]
+        n, out_h, out_w, channels = y.shape
+        windows = patches(x, attrs, (out_h, out_w), graph.ins(op)[0].q.z)
+        windows = windows.reshape(n * out_h * out_w, -1, attrs.groups, w.shape[3]).astype(np.float64)
+        rows = w.reshape(attrs.groups, channels // attrs.groups, -1, w.shape[3]).astype(np.float64)
+        # Sums of int8 products are exact in float64, and its matrix product is the fast one.
+        acc = [np.tensordot(windows[:, :, g], rows[g], axes=((1, 2), (1, 2))) for g in range(attrs.groups)]
+        sums = np.concatenate(acc, axis=1).astype(np.int64).reshape(y.shape)
+        return [self.terms(op, graph).requantize(sums, y, attrs.out_min, attrs.out_max)]
+
+    def macs(self, op: Op, graph: Graph) -> int:
+        w = graph.ins(op)[1]
+        return graph.outs(op)[0].elements * (w.elements // w.shape[0])
+
+    def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
+        x, w, _ = graph.ins(op)
+        y = graph.outs(op)[0]
+        attrs: Conv2dAttrs = op.attrs
+        assert w.data is not None
+        depth, group_out = w.elements // w.shape[0], w.shape[0] // attrs.groups
+        params = window_params(x, y, attrs) | {
+            "depth": depth,
+            "group_weights": group_out * depth,
+            "groups": attrs.groups,
+            "group_in": w.shape[3],
+            "group_out": group_out,
+            "contiguous": int(attrs.groups == 1 and attrs.dilation[1] == 1),
+            "in_zero_point": x.q.z,
+            "out_zero_point": y.q.z,
+            "out_min": attrs.out_min,
+            "out_max": attrs.out_max,
+        }
+        constants = (Constant("weights", w.data.reshape(-1)), self.terms(op, graph).constant())
+        return [
+            Kernel(
+                symbol=f"rl_conv2d_s8_{tier}",
+                tier=tier,
+                header="conv2d/conv2d.h",
+                sources=(f"conv2d/{tier}.c", f"common/tile_{tier}.c"),
+                params_type=PARAMS,
+                params=params,
+                constants=constants,
+                takes_scratch=True,
+                scratch=TILE_ROWS * depth,
+            )
+            for tier in tiers
+            if tier in ("v7m", "v6m")
+        ]
