@@ -55,7 +55,7 @@ typedef uint16_t rl_pred;
     }
 
 static inline rl_pred rl_twin_first(uint32_t n, uint32_t size) {
-    return n * size >= 16u || n >= 16u ? 0xffffu : (rl_pred)((1u << (n * size)) - 1u);
+    return (rl_pred)(n * size >= 16u || n >= 16u ? 0xffffu : (1u << (n * size)) - 1u);
 }
 /* True if the lane of that many bytes is active (its lowest byte's bit). */
 static inline int rl_twin_on(rl_pred m, int lane, int size) {
