@@ -31,7 +31,7 @@ _COPIES = frozenset({"clone.default", "lift_fresh_copy.default"})
 
 
 def target_name(node: Node) -> str:
-    """"conv2d.default" for ``aten.conv2d.default``; other namespaces keep their prefix; "" if not an operator."""
+    """ "conv2d.default" for ``aten.conv2d.default``; other namespaces keep their prefix; "" if not an operator."""
     if node.op != "call_function":
         return ""
     return str(node.target).removeprefix("aten.")

@@ -30,7 +30,9 @@ def check_inputs(inputs: Any, what: str = "example_inputs") -> tuple[Tensor, ...
     if isinstance(inputs, Tensor):
         raise RushlightError(f"{what} is one tensor, not a tuple of tensors; write ({what},) with the comma")
     if not isinstance(inputs, (tuple, list)):
-        raise RushlightError(f"{what} is a {type(inputs).__name__}, not a tuple of tensors; pass the inputs of forward as a tuple")
+        raise RushlightError(
+            f"{what} is a {type(inputs).__name__}, not a tuple of tensors; pass the inputs of forward as a tuple"
+        )
     for index, value in enumerate(inputs):
         if not isinstance(value, Tensor):
             raise RushlightError(
@@ -52,12 +54,16 @@ def check_model(model: Any) -> None:
             "or pass the nn.Module it was exported from"
         )
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        raise RushlightError("this is a TorchScript module, which torch.export does not take; pass the nn.Module it was made from")
+        raise RushlightError(
+            "this is a TorchScript module, which torch.export does not take; pass the nn.Module it was made from"
+        )
     if not isinstance(model, nn.Module):
         raise RushlightError(f"the model is a {type(model).__name__}, not an nn.Module")
     for name, module in model.named_modules():
         if isinstance(module, (torch.jit.ScriptModule,)):
-            raise RushlightError(f"'{name}' is a TorchScript module, which torch.export does not take; use the nn.Module")
+            raise RushlightError(
+                f"'{name}' is a TorchScript module, which torch.export does not take; use the nn.Module"
+            )
     for kind, tensors in (("parameter", model.named_parameters()), ("buffer", model.named_buffers())):
         for name, value in tensors:
             _check_weight(kind, name, value)
@@ -65,7 +71,9 @@ def check_model(model: Any) -> None:
 
 def _check_weight(kind: str, name: str, value: Tensor) -> None:
     if is_lazy(value):
-        raise RushlightError(f"{kind} '{name}' is not initialised (a lazy module); run the model once on real input first")
+        raise RushlightError(
+            f"{kind} '{name}' is not initialised (a lazy module); run the model once on real input first"
+        )
     if value.device.type != "cpu":
         raise RushlightError(f"{kind} '{name}' is on {value.device}; move the model with .cpu()")
     if value.is_complex() or (value.is_floating_point() and value.dtype != torch.float32):
@@ -73,9 +81,13 @@ def _check_weight(kind: str, name: str, value: Tensor) -> None:
     if not value.is_floating_point():
         return
     if torch.isnan(value).any():
-        raise RushlightError(f"{kind} '{name}' holds NaN ({int(torch.isnan(value).sum())} of {value.numel()}); train again or load other weights")
+        raise RushlightError(
+            f"{kind} '{name}' holds NaN ({int(torch.isnan(value).sum())} of {value.numel()}); train again or load other weights"
+        )
     if kind == "parameter" and torch.isinf(value).any():
-        raise RushlightError(f"{kind} '{name}' holds infinity ({int(torch.isinf(value).sum())} of {value.numel()}); train again or load other weights")
+        raise RushlightError(
+            f"{kind} '{name}' holds infinity ({int(torch.isinf(value).sum())} of {value.numel()}); train again or load other weights"
+        )
 
 
 def check_static(program: torch.export.ExportedProgram) -> None:
@@ -100,4 +112,3 @@ def _dynamic(node: torch.fx.Node, value: Tensor, source: Source) -> str:
         f"{node.target} {source}: its shape {shape} depends on data or on a dynamic input; "
         "use fixed shapes (no boolean-mask indexing or nonzero, no dynamic_shapes)"
     )
-

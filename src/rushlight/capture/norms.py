@@ -51,7 +51,9 @@ def _affine(module: GraphModule, norm: Node, where: Source) -> tuple[torch.Tenso
     for name in ("weight", "bias", "running_mean", "running_var"):
         value = constant_of(args[name], module)
         if value is None and args[name] is not None:
-            raise RushlightError(f"batch_norm {where}: its {name} is computed from the input; only constants are supported")
+            raise RushlightError(
+                f"batch_norm {where}: its {name} is computed from the input; only constants are supported"
+            )
         found[name] = value.double() if value is not None else None
     mean, var = found["running_mean"], found["running_var"]
     gamma = found["weight"] if found["weight"] is not None else torch.ones_like(mean)
@@ -59,7 +61,9 @@ def _affine(module: GraphModule, norm: Node, where: Source) -> tuple[torch.Tenso
     a = gamma / torch.sqrt(var + args["eps"])
     b = beta - mean * a
     if not (torch.isfinite(a).all() and torch.isfinite(b).all()):
-        raise RushlightError(f"batch_norm {where}: running_var or running_mean gives NaN or infinity; check the training run")
+        raise RushlightError(
+            f"batch_norm {where}: running_var or running_mean gives NaN or infinity; check the training run"
+        )
     return a, b
 
 

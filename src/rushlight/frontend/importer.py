@@ -85,7 +85,9 @@ class _Importer:
             if spec.kind is InputKind.USER_INPUT:
                 continue
             if spec.kind not in (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR):
-                raise RushlightError(f"the program takes a {spec.kind.name.lower()} '{spec.target}'; only tensors are supported")
+                raise RushlightError(
+                    f"the program takes a {spec.kind.name.lower()} '{spec.target}'; only tensors are supported"
+                )
             assert spec.target is not None
             value = program.constants.get(spec.target)
             self.constants[by_name[spec.arg.name]] = program.state_dict[spec.target] if value is None else value
@@ -99,10 +101,14 @@ class _Importer:
     def _input(self, node: Node) -> str:
         value = node.meta["val"]
         if not isinstance(value, torch.Tensor):
-            raise RushlightError(f"input '{node.name}' is a {type(value).__name__}, not a tensor; make it a constant of the model")
+            raise RushlightError(
+                f"input '{node.name}' is a {type(value).__name__}, not a tensor; make it a constant of the model"
+            )
         dtype = _INPUT_TYPES.get(value.dtype)
         if dtype is None:
-            raise RushlightError(f"input '{node.name}' is {short(value.dtype)}; use float32, int8, int16, int32 or bool")
+            raise RushlightError(
+                f"input '{node.name}' is {short(value.dtype)}; use float32, int8, int16, int32 or bool"
+            )
         self.names[node] = self.ctx.add_input(node.name, tuple(value.shape), dtype)
         return self.names[node]
 
@@ -116,7 +122,9 @@ class _Importer:
             self.ctx.source, self.ctx.hint = source_of(node), node.name
             name = self._tensor(node)
             if name in self.schemes and self.schemes[name].shift:
-                raise RushlightError(f"{hint} is uint8; end the model with a dequantize, or quantise its output to int8")
+                raise RushlightError(
+                    f"{hint} is uint8; end the model with a dequantize, or quantise its output to int8"
+                )
             if name not in inputs and name not in found:
                 old, name = name, self.ctx.rename(name, hint)
                 self.names = {n: name if t == old else t for n, t in self.names.items()}
@@ -200,7 +208,9 @@ class _Importer:
     def _getitem(self, node: Node) -> None:
         source, index = node.args
         if index != 0:
-            raise self.ctx.refuse(f"result {index} of {source} is used", "only the first result of an operator has a kernel")
+            raise self.ctx.refuse(
+                f"result {index} of {source} is used", "only the first result of an operator has a kernel"
+            )
         assert isinstance(source, Node)
         self.names[node] = self.names[source]
 
@@ -212,7 +222,9 @@ class _Importer:
         name = self.rules[target].lower(self.ctx, View(target, self.ctx.source, shapes, args))
         shape = self.ctx.tensor(name).shape
         if shapes and shape != shapes[0]:
-            raise self.ctx.refuse(f"imported with shape {list(shape)}, but torch gives {list(shapes[0])}", "please report this")
+            raise self.ctx.refuse(
+                f"imported with shape {list(shape)}, but torch gives {list(shapes[0])}", "please report this"
+            )
         self.names[node] = name
 
     def _argument(self, value: Any) -> Any:
@@ -240,7 +252,9 @@ class _Importer:
 
     def _scheme(self, node: Node) -> tuple[Node, Scheme]:
         args = arguments(node)
-        args = {k: self.constants.get(v, str(v)) if isinstance(v, Node) and k != "input" else v for k, v in args.items()}
+        args = {
+            k: self.constants.get(v, str(v)) if isinstance(v, Node) and k != "input" else v for k, v in args.items()
+        }
         args = {k: v.detach().numpy() if isinstance(v, torch.Tensor) else v for k, v in args.items()}
         return args["input"], scheme_of(self.ctx, args)
 
@@ -268,16 +282,25 @@ class _Importer:
             if have is None:
                 self.ctx.set_qparams(name, scheme.qparams, scheme.dtype)
             elif not have.same_mapping(scheme.qparams):
-                raise self.ctx.refuse("dequantises with another scale or zero point than was quantised with", "use the same")
+                raise self.ctx.refuse(
+                    "dequantises with another scale or zero point than was quantised with", "use the same"
+                )
         if name not in self.dequantized:
             self.dequantized[name] = self.ctx.emit("dequantize", [name], DequantizeAttrs())
         self.names[node] = self.dequantized[name]
 
     def _check_saturation(self, node: Node, integers: Any, scheme: Scheme) -> None:
-        if scheme.dtype is DType.INT32 and integers.size and (integers.max() == 2**31 - 1 or integers.min() == -(2**31)):
+        if (
+            scheme.dtype is DType.INT32
+            and integers.size
+            and (integers.max() == 2**31 - 1 or integers.min() == -(2**31))
+        ):
             user = next(iter(node.users))
             self.ctx.source = source_of(user)
-            raise self.ctx.refuse("its bias does not fit 32 bits at these scales", "calibrate again: an input or weight range is far too small")
+            raise self.ctx.refuse(
+                "its bias does not fit 32 bits at these scales",
+                "calibrate again: an input or weight range is far too small",
+            )
 
 
 def _needed(graph: torch.fx.Graph) -> set[Node]:

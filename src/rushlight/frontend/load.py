@@ -27,10 +27,14 @@ def load_pt2(path: str | os.PathLike[str]) -> torch.export.ExportedProgram:
         why = "is damaged or cut off" if start == b"PK" else "is not a .pt2 file"
         raise RushlightError(f"{file} {why} ({reason(error)}); write it again with torch.export.save") from None
     if bad is not None:
-        raise RushlightError(f"{file} is damaged: the checksum of {bad} is wrong; write it again with torch.export.save")
+        raise RushlightError(
+            f"{file} is damaged: the checksum of {bad} is wrong; write it again with torch.export.save"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return torch.export.load(str(file))
     except Exception as error:
-        raise RushlightError(f"{file} cannot be loaded: {reason(error)}; write it with torch.export.save of this torch ({torch.__version__})") from None
+        raise RushlightError(
+            f"{file} cannot be loaded: {reason(error)}; write it with torch.export.save of this torch ({torch.__version__})"
+        ) from None

@@ -45,14 +45,25 @@ def scheme_of(ctx: GraphContext, args: dict[str, Any]) -> Scheme:
     scales = args["scale"] if "scale" in args else args["scales"]
     zero_points = args["zero_point"] if "zero_point" in args else args["zero_points"]
     if isinstance(scales, str) or isinstance(zero_points, str):
-        raise ctx.refuse("its scale is computed at run time (dynamic quantisation)", "quantise with fixed scales, e.g. rushlight.quantize")
+        raise ctx.refuse(
+            "its scale is computed at run time (dynamic quantisation)",
+            "quantise with fixed scales, e.g. rushlight.quantize",
+        )
     scale = np.atleast_1d(np.asarray(scales, np.float64))
-    zero = np.zeros(scale.shape, np.int64) if zero_points is None else np.atleast_1d(np.asarray(zero_points)).astype(np.int64)
+    zero = (
+        np.zeros(scale.shape, np.int64)
+        if zero_points is None
+        else np.atleast_1d(np.asarray(zero_points)).astype(np.int64)
+    )
     shift = 128 if dtype == torch.uint8 else 0
     if dtype != torch.uint8 and dtype not in _DTYPES:
-        raise ctx.refuse(f"it quantises to {str(dtype).removeprefix('torch.')}", "quantise activations and weights to int8")
+        raise ctx.refuse(
+            f"it quantises to {str(dtype).removeprefix('torch.')}", "quantise activations and weights to int8"
+        )
     if not (np.isfinite(scale).all() and (scale > 0).all()):
-        raise ctx.refuse(f"its scale is {scale[~(np.isfinite(scale) & (scale > 0))][0]}", "calibrate again, on finite data")
+        raise ctx.refuse(
+            f"its scale is {scale[~(np.isfinite(scale) & (scale > 0))][0]}", "calibrate again, on finite data"
+        )
     axis = args.get("axis")
     per_channel = axis is not None and scale.size > 1
     qparams = QParams(

@@ -50,7 +50,9 @@ def calibrate(
         for name, value in state.items():
             value.copy_(kept[name])
     if done == 0:
-        raise RushlightError("calibration_batches is empty; give at least one batch, better 50 or more examples of real input")
+        raise RushlightError(
+            "calibration_batches is empty; give at least one batch, better 50 or more examples of real input"
+        )
     _refuse_problems(prepared)
     ranges.warn()
 
@@ -63,7 +65,9 @@ def _run(prepared: GraphModule, inputs: tuple[Tensor, ...], index: int) -> list[
 
 
 def _state(prepared: GraphModule) -> dict[str, Tensor]:
-    observers = tuple(f"{n}." for n, m in prepared.named_modules() if isinstance(m, torch.nn.Module) and n and not n.isdigit())
+    observers = tuple(
+        f"{n}." for n, m in prepared.named_modules() if isinstance(m, torch.nn.Module) and n and not n.isdigit()
+    )
     observed = tuple(n for n in observers if n.startswith("activation_post_process"))
     return {name: value for name, value in prepared.named_buffers() if not name.startswith(observed or ("\0",))}
 
@@ -90,9 +94,17 @@ def _parts(batch: Any, example: tuple[Tensor, ...], index: int) -> list[tuple[Te
 
 def _check_fit(what: str, given: Tensor, wanted: Tensor) -> None:
     if given.dtype != wanted.dtype:
-        raise RushlightError(f"{what} is {short(given.dtype)}, example_inputs has {short(wanted.dtype)}; convert it the way the model's user does")
+        raise RushlightError(
+            f"{what} is {short(given.dtype)}, example_inputs has {short(wanted.dtype)}; convert it the way the model's user does"
+        )
     fits = given.shape[1:] == wanted.shape[1:] and given.dim() == wanted.dim()
-    multiple = given.dim() > 0 and wanted.dim() > 0 and wanted.shape[0] > 0 and given.shape[0] > 0 and given.shape[0] % wanted.shape[0] == 0
+    multiple = (
+        given.dim() > 0
+        and wanted.dim() > 0
+        and wanted.shape[0] > 0
+        and given.shape[0] > 0
+        and given.shape[0] % wanted.shape[0] == 0
+    )
     if not (given.shape == wanted.shape or (fits and multiple)):
         hint = ""
         if sorted(given.shape[1:]) == sorted(wanted.shape[1:]) and given.dim() > 2:
@@ -139,7 +151,9 @@ class _Ranges:
                 )
         for index, (low, high) in enumerate(self.outputs):
             if low == high:
-                _say(f"output {index} is {low:.4g} for all calibration data: it depends on no input, or the layers before it are dead")
+                _say(
+                    f"output {index} is {low:.4g} for all calibration data: it depends on no input, or the layers before it are dead"
+                )
 
 
 def _widened(ranges: list[tuple[float, float]], values: list[Tensor]) -> list[tuple[float, float]]:

@@ -31,7 +31,9 @@ class ActivationObserver(MinMaxObserver):  # type: ignore[misc]
                 "run calibration data through the prepared model, and let it take every branch"
             )
         if low != low or high != high:
-            return f"{self.where}: became NaN during calibration; look for a division by zero, a log or sqrt of negatives"
+            return (
+                f"{self.where}: became NaN during calibration; look for a division by zero, a log or sqrt of negatives"
+            )
         if low == float("-inf") or high == float("inf"):
             return f"{self.where}: became infinite during calibration; for masks use a finite number such as -100"
         return None

@@ -76,7 +76,9 @@ def _bias_spec(derived_from: list[Any]) -> DerivedQuantizationSpec:
 
 
 def _is_float(node: Any) -> bool:
-    return dtype_of(node) == torch.float32 or (isinstance(node, Node) and node.op == "get_attr" and "val" not in node.meta)
+    return dtype_of(node) == torch.float32 or (
+        isinstance(node, Node) and node.op == "get_attr" and "val" not in node.meta
+    )
 
 
 class RushlightQuantizer(Quantizer):  # type: ignore[misc]
@@ -165,5 +167,9 @@ def _describe(node: Node, place: Any) -> str:
     if node.op == "placeholder":
         return f"input '{node.name}'"
     if node.op == "get_attr":
-        return f"constant '{node.target}' of {source_of(place[1])}" if isinstance(place, tuple) else f"constant '{node.target}'"
+        return (
+            f"constant '{node.target}' of {source_of(place[1])}"
+            if isinstance(place, tuple)
+            else f"constant '{node.target}'"
+        )
     return f"{node.target} {source_of(node)}"
