@@ -1,0 +1,41 @@
+/* depthwise_conv2d: y[n][i][j][c*M + m] = requantize(bias + sum over taps of x[..][c] * w[c*M +
+ * m]), M being the channel multiplier. README.md here draws the weight layouts. */
+#ifndef RUSHLIGHT_KERNELS_DEPTHWISE_CONV2D_H
+#define RUSHLIGHT_KERNELS_DEPTHWISE_CONV2D_H
+
+#include <stdint.h>
+
+#include "common/requant.h"
+#include "common/window.h"
+
+typedef struct rl_depthwise_conv2d_params {
+    rl_window window;
+    int16_t in_zero_point; /* what a padded tap reads */
+    int16_t out_zero_point;
+    int16_t out_min;
+    int16_t out_max;
+    int16_t multiplier;
+    int16_t plan_stride; /* mve: bytes of a block's row of groups */
+} rl_depthwise_conv2d_params;
+
+/* weights: [out_c][taps]; scratch: 16 * taps + in_c bytes. */
+void rl_depthwise_conv2d_s8_v6m(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                void *scratch);
+void rl_depthwise_conv2d_s8_v7m(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                void *scratch);
+
+/* multiplier 1, at least 4 channels, pre 0. weights: [quad][tap][w0 w2 w1 w3]; scratch as above. */
+void rl_depthwise_conv2d_s8_dsp(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                const int16_t *weights, const rl_channel *channels, int8_t *y,
+                                void *scratch);
+
+/* multiplier 1, pre 0. weights: [block][tap][16 channels]; channels: [block][12][4]; groups:
+ * [block][plan_stride] lengths of runs of taps whose sums fit 16 bits, ended by 0; scratch: 8 *
+ * taps + in_c bytes. */
+void rl_depthwise_conv2d_s8_mve(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                const int8_t *weights, const int32_t *channels,
+                                const uint8_t *groups, int8_t *y, void *scratch);
+
+#endif

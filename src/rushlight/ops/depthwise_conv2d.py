@@ -1,0 +1,212 @@
+"""depthwise_conv2d: y[n,i,j,c·M+m] = Σ_taps x[n, i·s+k, j·s+l, c] · w[c·M+m, k, l] + b. NHWC; M is the channel multiplier.
+
+It is imported by conv2d's rule (``groups == channels``), so nothing here knows ATen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rushlight.graph import Graph, Op, Tensor, TensorSpec
+from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
+from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
+from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
+
+PARAMS = ParamsType(
+    "rl_depthwise_conv2d_params",
+    (
+        *WINDOW_FIELDS,
+        ("in_zero_point", "int16_t", 1),
+        ("out_zero_point", "int16_t", 1),
+        ("out_min", "int16_t", 1),
+        ("out_max", "int16_t", 1),
+        ("multiplier", "int16_t", 1),
+        ("plan_stride", "int16_t", 1),
+    ),
+)
+#: Output pixels that a tier's tile computes together.
+PIXELS = {"v7m": 2, "v6m": 2}
+BLOCK = 16  # channels of an MVE block
+QUAD = 4  # channels of a DSP tile
+#: Order in which an MVE block's 32-bit sums lie in four vectors: bottom and top halves, twice.
+INTERLEAVE = np.array([[0, 4, 8, 12], [2, 6, 10, 14], [1, 5, 9, 13], [3, 7, 11, 15]])
+
+
+@dataclass(frozen=True)
+class DepthwiseConv2dAttrs:
+    """Pairs are (height, width). ``padding``: top, bottom, left, right. ``out_min``, ``out_max``: the output's integers."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0)
+    multiplier: int = 1
+    out_min: int = -128
+    out_max: int = 127
+
+
+@register
+class DepthwiseConv2d(Operator):
+    """Inputs: x int8 [N, H, W, C], weight int8 [C·multiplier, KH, KW], bias int32 [C·multiplier].
+
+    Output int8 [N, OH, OW, C·multiplier], channel c·multiplier + m from input channel c.
+    """
+
+    kind = "depthwise_conv2d"
+    absorbs_clamp = True
+    absorbs_pad = True
+
+    def infer(self, attrs: Any, inputs: Sequence[Tensor]) -> list[TensorSpec]:
+        x, w = inputs[0], inputs[1]
+        if len(x.shape) != 4:
+            raise ValueError(f"input {list(x.shape)} is not [N, H, W, C]")
+        channels = x.shape[3] * attrs.multiplier
+        if tuple(w.shape) != (channels, *attrs.kernel):
+            raise ValueError(f"weight {list(w.shape)} is not [{channels}, {attrs.kernel[0]}, {attrs.kernel[1]}]")
+        return spec((x.shape[0], *output_hw(x.shape[1:3], attrs), channels), x.dtype)
+
+    def integer(self, build: IntegerBuilder, op: Op) -> str | None:
+        low, high = build.clamp_range()
+        channels = build.tensor(build.inputs[1]).shape[0]
+        return integer_weighted(build, self.kind, replace(op.attrs, out_min=low, out_max=high), channels)
+
+    def terms(self, op: Op, graph: Graph) -> ChannelTerms:
+        x, w, bias = graph.ins(op)
+        assert w.data is not None
+        return channel_terms(x, w, bias, graph.outs(op)[0], w.data.reshape(w.shape[0], -1))
+
+    def check(self, op: Op, graph: Graph) -> None:
+        self.terms(op, graph)
+        window_params(graph.ins(op)[0], graph.outs(op)[0], op.attrs)
+
+    def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
+        x, w, _ = inputs
+        y, attrs = graph.outs(op)[0], op.attrs
+        windows = patches(x, attrs, (y.shape[1], y.shape[2]), graph.ins(op)[0].q.z)
+        taps = w.astype(np.int64).reshape(x.shape[3], attrs.multiplier, *attrs.kernel)
+        acc = np.einsum("nijklc,cmkl->nijcm", windows, taps).reshape(y.shape)
+        return [self.terms(op, graph).requantize(acc, y, attrs.out_min, attrs.out_max)]
+
+    def macs(self, op: Op, graph: Graph) -> int:
+        return graph.outs(op)[0].elements * op.attrs.kernel[0] * op.attrs.kernel[1]
+
+    def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
+        x, w, _ = graph.ins(op)
+        y, attrs = graph.outs(op)[0], op.attrs
+        assert w.data is not None
+        terms = self.terms(op, graph)
+        rows = w.data.reshape(w.shape[0], -1)
+        missing = ""
+        if attrs.multiplier > 1:
+            missing = f"channel multiplier {attrs.multiplier}"
+        elif terms.pre.any():
+            missing = "a requantisation scale of 1/4 or more"
+        params = window_params(x, y, attrs) | {
+            "in_zero_point": x.q.z,
+            "out_zero_point": y.q.z,
+            "out_min": attrs.out_min,
+            "out_max": attrs.out_max,
+            "multiplier": attrs.multiplier,
+            "plan_stride": 0,
+        }
+        found, note = [], ""
+        for tier in (t for t in tiers if t in PIXELS):
+            if tier in ("mve", "dsp") and missing:
+                note = f"{missing} has no {tier} kernel"
+                continue
+            if tier == "dsp" and x.shape[3] < QUAD:
+                note = note or f"{x.shape[3]} channels are fewer than the dsp kernel's {QUAD}"
+                continue
+            plan_stride, constants = 0, (Constant("weights", np.ascontiguousarray(rows)), terms.constant())
+            if tier == "mve":
+                plan = tap_groups(rows)
+                plan_stride = plan.shape[1]
+                constants = (
+                    Constant("weights", block_weights(rows)),
+                    Constant("channels", block_terms(terms), "int32_t"),
+                    Constant("groups", plan.reshape(-1), "uint8_t"),
+                )
+            elif tier == "dsp":
+                constants = (Constant("weights", quad_weights(rows), "int16_t"), terms.constant())
+            found.append(
+                Kernel(
+                    symbol=f"rl_depthwise_conv2d_s8_{tier}",
+                    tier=tier,
+                    header="depthwise_conv2d/depthwise_conv2d.h",
+                    sources=(f"depthwise_conv2d/{tier}.c",),
+                    params_type=PARAMS,
+                    params=params | {"plan_stride": plan_stride},
+                    constants=constants,
+                    takes_scratch=True,
+                    scratch=scratch_bytes(x.shape[3], rows.shape[1], PIXELS[tier]),
+                    note=note,
+                )
+            )
+        return found
+
+
+def scratch_bytes(channels: int, taps: int, pixels: int) -> int:
+    """A pointer for each tap and pixel (8 bytes, so that it holds on a 64-bit host too), then a padding row of channels."""
+    return 8 * taps * pixels + channels
+
+
+def quad_weights(rows: NDArray[np.int8]) -> NDArray[np.int16]:
+    """[quad][tap][w0 w2 w1 w3]: pairs as SXTB16 splits four bytes. The last quad overlaps the one before (channels % 4)."""
+    channels = rows.shape[0]
+    starts = np.minimum(np.arange(0, channels, QUAD), channels - QUAD)
+    order = starts[:, None] + np.array([0, 2, 1, 3])
+    return np.ascontiguousarray(rows[order].transpose(0, 2, 1)).astype("<i2").reshape(-1)
+
+
+def _blocks(channels: int) -> int:
+    return -(-channels // BLOCK)
+
+
+def block_weights(rows: NDArray[np.int8]) -> NDArray[np.int8]:
+    """[block][tap][16 channels], missing channels 0."""
+    channels, taps = rows.shape
+    padded = np.zeros((_blocks(channels) * BLOCK, taps), np.int8)
+    padded[:channels] = rows
+    return np.ascontiguousarray(padded.reshape(-1, BLOCK, taps).transpose(0, 2, 1)).reshape(-1)
+
+
+def block_terms(terms: ChannelTerms) -> NDArray[np.int32]:
+    """[block][interleave 0..3][bias | multiplier << 16 | 15 - shift][4 channels]; missing channels give 0."""
+    blocks = _blocks(len(terms.bias))
+    size = blocks * BLOCK
+    table = np.zeros((size, 3), np.int64)
+    table[:, 2] = -2
+    table[: len(terms.bias)] = np.stack([terms.bias, terms.multiplier << 16, 15 - terms.shift], axis=1)
+    ordered = table.reshape(blocks, BLOCK, 3)[:, INTERLEAVE]  # [block, 4, 4 channels, 3]
+    return np.ascontiguousarray(ordered.transpose(0, 1, 3, 2)).astype("<i4").reshape(-1)
+
+
+def tap_groups(rows: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Lengths of the runs of taps whose sums fit 16 bits for every int8 input, for each block; each row ends with 0.
+
+    A run is as long as all 16 channels allow: Σ max(w·127, w·-128) ≤ 32767 and Σ min(…) ≥ -32768.
+    """
+    weights = rows.astype(np.int64)
+    high, low = np.maximum(weights * 127, weights * -128), np.minimum(weights * 127, weights * -128)
+    plans: list[list[int]] = []
+    for start in range(0, rows.shape[0], BLOCK):
+        lengths: list[int] = []
+        top = bottom = np.zeros(0, np.int64)
+        for tap in range(rows.shape[1]):
+            up, down = high[start : start + BLOCK, tap], low[start : start + BLOCK, tap]
+            if lengths and (top + up).max() <= 32767 and (bottom + down).min() >= -32768 and lengths[-1] < 255:
+                lengths[-1] += 1
+                top, bottom = top + up, bottom + down
+            else:
+                lengths.append(1)
+                top, bottom = up, down
+        plans.append([*lengths, 0])
+    table = np.zeros((len(plans), max(map(len, plans))), np.uint8)
+    for row, plan in zip(table, plans, strict=True):
+        row[: len(plan)] = plan
+    return table
