@@ -13,6 +13,8 @@ from rushlight.graph import DType, Graph, Op, QParams, Source, Tensor
 from rushlight.ops import REGISTRY, operator
 from rushlight.ops.arith import clamp_range
 from rushlight.ops.base import Array, AtenRule
+from rushlight.ops.permute import PermuteAttrs
+from rushlight.ops.reshape import ReshapeAttrs
 
 SOURCE = Source("block", "net.py", 7)
 INFINITE = (-np.inf, np.inf)
@@ -62,11 +64,9 @@ class Context:
     def permute(self, name: str, permutation: Sequence[int]) -> str:
         if list(permutation) == sorted(permutation):
             return name
-        return self.emit("permute", [name], operator("permute").attributes(tuple(permutation)))  # type: ignore[attr-defined]
+        return self.emit("permute", [name], PermuteAttrs(tuple(permutation)))
 
     def reshape(self, name: str, shape: Sequence[int]) -> str:
-        from rushlight.ops.reshape import ReshapeAttrs
-
         return (
             name
             if self.tensors[name].shape == tuple(shape)

@@ -29,8 +29,8 @@ def _elu(x: Real, alpha: float, scale: float, input_scale: float) -> Real:
 
 
 def _gelu_tanh(x: Real) -> Real:
-    inner: Real = x + 0.044715 * np.power(x, 3)
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * inner))
+    y: Real = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * np.power(x, 3))))
+    return y
 
 
 def _softshrink(x: Real, lambd: float) -> Real:
