@@ -1,0 +1,212 @@
+"""What the templates are filled with: names, literals and lines, ready to be printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rushlight.emit.literals import comment, initializer, rows
+from rushlight.emit.names import Names, check_model_name
+from rushlight.emit.program import place_in_source
+from rushlight.graph import Tensor
+from rushlight.ops.base import Kernel
+from rushlight.schedule.types import TENSOR_CTYPES, Call, Lifetime, Schedule, round_up
+
+
+@dataclass(frozen=True)
+class Io:
+    """An argument of the entry."""
+
+    ident: str
+    macro: str  # NET_X
+    ctype: str
+    const: str  # "const " or ""
+    count: int
+    bytes: int
+    align: int  # what the pointer is checked for
+    text: str  # for comments
+
+
+@dataclass(frozen=True)
+class Data:
+    """A constant array."""
+
+    symbol: str
+    ctype: str
+    count: int
+    align: int
+    lines: list[str]
+
+
+@dataclass(frozen=True)
+class CallText:
+    """A call: its parameter block and its line."""
+
+    comment: str
+    params_type: str
+    params: str
+    fields: list[tuple[str, str]]
+    lines: list[str]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that the templates print."""
+
+    name: str
+    upper: str
+    inputs: list[Io]
+    outputs: list[Io]
+    arena_bytes: int
+    lower_bound: int
+    headers: list[str]
+    data: list[Data]
+    calls: list[CallText]
+    table: list[str]
+    flash: int
+    macs: int
+
+    @property
+    def arguments(self) -> list[Io]:
+        return [*self.inputs, *self.outputs]
+
+    @property
+    def prototype(self) -> str:
+        """``int net_run(const float *x, float *y)``"""
+        return f"int {self.name}_run({', '.join(f'{io.const}{io.ctype} *{io.ident}' for io in self.arguments)})"
+
+
+def model_text(schedule: Schedule) -> Model:
+    """Gives every tensor, constant and parameter block its C name.
+
+    Raises:
+        RushlightError: the graph's name cannot be a model's name in C.
+    """
+    name = check_model_name(schedule.graph.name)
+    names = Names(frozenset({"AT", name, f"{name}_run", f"{name}_arena"}))
+    arguments: dict[str, str] = {}
+    for tensor in (*schedule.inputs, *schedule.outputs):
+        arguments[tensor.name] = names.unique(tensor.name, "x")
+    macros = Names(frozenset({"ARENA", "MODEL"}))
+    symbols = {key: f"{name}_{names.unique(key, 'data')}" for key in schedule.constants}
+    printer = _Printer(schedule, arguments, symbols, names)
+    calls = [printer.call(call) for call in schedule.calls]
+    return Model(
+        name=name,
+        upper=name.upper(),
+        inputs=[_io(t, arguments, macros, name, "const ") for t in schedule.inputs],
+        outputs=[_io(t, arguments, macros, name, "") for t in schedule.outputs],
+        arena_bytes=schedule.plan.bytes,
+        lower_bound=schedule.plan.lower_bound,
+        headers=sorted({call.kernel.header for call in schedule.calls}),
+        data=[
+            Data(symbols[key], c.ctype, int(c.data.size), c.align, rows(c.data, c.ctype))
+            for key, c in schedule.constants.items()
+        ],
+        calls=calls,
+        table=printer.table(),
+        flash=schedule.constant_bytes + schedule.parameter_bytes,
+        macs=sum(call.macs for call in schedule.calls),
+    )
+
+
+def _io(tensor: Tensor, arguments: dict[str, str], macros: Names, name: str, const: str) -> Io:
+    ident = arguments[tensor.name]
+    text = f"{tensor.dtype.value} {list(tensor.shape)}"
+    if tensor.qparams is not None and tensor.dtype.value.startswith("int"):
+        text += f", real = {tensor.q.s!r} * (value - {tensor.q.z})"
+    return Io(
+        ident=ident,
+        macro=f"{name.upper()}_{macros.unique(ident.upper(), 'X')}",
+        ctype=TENSOR_CTYPES[tensor.dtype],
+        const=const,
+        count=tensor.elements,
+        bytes=tensor.nbytes,
+        align=tensor.dtype.size,
+        text=text,
+    )
+
+
+class _Printer:
+    def __init__(self, schedule: Schedule, arguments: dict[str, str], symbols: dict[str, str], names: Names) -> None:
+        self.schedule, self.arguments, self.symbols, self.names = schedule, arguments, symbols, names
+
+    def pointer(self, buffer: str) -> str:
+        """The C expression of a buffer's address."""
+        if buffer in self.symbols:
+            return self.symbols[buffer]
+        found = self.schedule.buffers[buffer]
+        if found.lifetime is Lifetime.TEMPORARY:
+            return f"AT({found.offset})"
+        return self.arguments[buffer]
+
+    def call(self, call: Call) -> CallText:
+        kernel = call.kernel
+        params = self.names.unique(f"{call.op.name}_params", "call")
+        pointers = [f"&{params}", *map(self.pointer, call.reads)]
+        pointers += [self.constant(name, kernel, i) for i, name in enumerate(call.constants)]
+        pointers += map(self.pointer, call.outputs)
+        if kernel.takes_scratch:
+            pointers.append(self.pointer(call.scratch) if call.scratch is not None else "NULL")
+        where = f" ({place})" if (place := place_in_source(call.op.source)) else ""
+        return CallText(
+            comment=comment(f"{call.op.kind} {call.op.source.module or call.op.name}{where}"),
+            params_type=kernel.params_type.c_name,
+            params=params,
+            fields=[(n, initializer(kernel.params[n], ctype, count)) for n, ctype, count in kernel.params_type.fields],
+            lines=_call_lines(kernel.symbol, pointers),
+        )
+
+    def constant(self, name: str, kernel: Kernel, index: int) -> str:
+        """Byte arrays are passed as they are; others stand for structs (rl_channel) and lose their type."""
+        symbol = self.symbols[name]
+        return symbol if kernel.constants[index].ctype in ("int8_t", "uint8_t") else f"(const void *){symbol}"
+
+    def table(self) -> list[str]:
+        """The program at a glance, in columns."""
+        head = ["", "operator", "module", "output", "MACs", "kernel", "reads", "writes", "scratch"]
+        body = [self._row(number, call) for number, call in enumerate(self.schedule.calls)]
+        widths = [max(len(row[i]) for row in (head, *body)) for i in range(len(head))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *body)]
+        return [comment(line).rstrip() for line in lines]
+
+    def _row(self, number: int, call: Call) -> list[Any]:
+        graph = self.schedule.graph
+        return [
+            str(number),
+            call.op.kind,
+            comment(call.op.source.module),
+            "x".join(map(str, graph[call.op.outputs[0]].shape)),
+            str(call.macs),
+            call.kernel.symbol,
+            " ".join(map(self.place, call.reads)) or "-",
+            " ".join(map(self.place, call.outputs)),
+            self.place(call.scratch) if call.scratch is not None else "-",
+        ]
+
+    def place(self, buffer: str) -> str:
+        """``128+64``: offset in the arena and bytes; or the name."""
+        found = self.schedule.buffers.get(buffer)
+        if found is not None and found.lifetime is Lifetime.TEMPORARY:
+            return f"{found.offset}+{found.size}"
+        return self.pointer(buffer)
+
+
+def _call_lines(symbol: str, pointers: list[str]) -> list[str]:
+    """The call in lines of at most 100 columns, arguments below each other's first."""
+    start = f"    {symbol}("
+    lines, line = [], start
+    for i, pointer in enumerate(pointers):
+        end = ");" if i + 1 == len(pointers) else ","
+        if line.strip() != f"{symbol}(" and len(line) + len(pointer) + len(end) + 1 > 100:
+            lines.append(line.rstrip())
+            line = " " * len(start)
+        elif i:
+            line += " "
+        line += pointer + end
+    return [*lines, line]
+
+
+def io_total(ios: list[Io]) -> int:
+    """Bytes of all, each rounded up to 16."""
+    return sum(round_up(io.bytes) for io in ios)

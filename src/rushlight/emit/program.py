@@ -1,0 +1,96 @@
+"""program.json: what a compiled folder says about itself, and what its report is made from."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rushlight.graph import Source, Tensor
+from rushlight.schedule.types import ALIGN, Call, Lifetime, Schedule, params_size
+
+#: Changes when the meaning of a key does.
+FORMAT = 1
+
+
+def program_facts(schedule: Schedule) -> dict[str, Any]:
+    """The content of program.json: JSON values only, the same for the same schedule."""
+    target = schedule.target
+    board = target.board
+    return {
+        "format": FORMAT,
+        "rushlight": rushlight_version(),
+        "name": schedule.graph.name,
+        "target": target.requested,
+        "core": target.core.name,
+        "tiers": list(target.core.tiers),
+        "board": board.name,
+        "board_title": board.title,
+        "target_note": target.note,
+        "regions": [{"name": r.name, "kind": r.kind, "bytes": r.size} for r in board.regions],
+        "rom": board.rom.name,
+        "ram": board.ram.name,
+        "stack": board.stack,
+        "inputs": [_tensor(tensor, schedule) for tensor in schedule.inputs],
+        "outputs": [_tensor(tensor, schedule) for tensor in schedule.outputs],
+        "arena": {"bytes": schedule.plan.bytes, "lower_bound": schedule.plan.lower_bound, "align": ALIGN},
+        "flash": {"constants": schedule.constant_bytes, "parameters": schedule.parameter_bytes},
+        "macs": sum(call.macs for call in schedule.calls),
+        "layers": [_layer(call, schedule) for call in schedule.calls],
+        "buffers": [
+            {"name": b.name, "bytes": b.size, "region": b.region, "offset": b.offset, "first": b.first, "last": b.last}
+            for b in schedule.buffers.values()
+            if b.lifetime is Lifetime.TEMPORARY
+        ],
+        "notes": [{"kind": n.kind, "where": n.where, "text": n.text} for n in schedule.graph.notes],
+    }
+
+
+def rushlight_version() -> str:
+    """The installed version."""
+    try:
+        return version("rushlight")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def to_json(facts: dict[str, Any]) -> str:
+    """The text of program.json."""
+    return json.dumps(facts, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def place_in_source(source: Source) -> str:
+    """``model.py:41``: without the folder, so that the same model gives the same bytes on each machine."""
+    return f"{Path(source.file).name}:{source.line}" if source.file else ""
+
+
+def _tensor(tensor: Tensor, schedule: Schedule) -> dict[str, Any]:
+    q = tensor.qparams if tensor.dtype.value.startswith("int") else None
+    return {
+        "name": tensor.name,
+        "shape": list(tensor.shape),
+        "dtype": tensor.dtype.value,
+        "scale": q.s if q is not None else None,
+        "zero_point": q.z if q is not None else None,
+        "layout": schedule.layouts.get(tensor.name, "model"),
+    }
+
+
+def _layer(call: Call, schedule: Schedule) -> dict[str, Any]:
+    op, kernel, graph = call.op, call.kernel, schedule.graph
+    return {
+        "name": op.name,
+        "module": op.source.module,
+        "source": place_in_source(op.source),
+        "op": op.kind,
+        "inputs": [list(graph[op.inputs[index]].shape) for index in kernel.reads],
+        "output": list(graph[op.outputs[0]].shape),
+        "macs": call.macs,
+        "kernel": kernel.symbol,
+        "tier": kernel.tier,
+        "scratch": kernel.scratch if kernel.takes_scratch else 0,
+        "weights": sum(int(schedule.constants[name].data.nbytes) for name in call.constants),
+        "parameters": params_size(kernel),
+        "note": kernel.note,
+    }
