@@ -17,7 +17,6 @@ from rushlight.ops.base import (
     Array,
     AtenNode,
     AtenRule,
-    Constant,
     ImportContext,
     IntegerBuilder,
     Kernel,
@@ -26,6 +25,8 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
+from rushlight.ops.tiles import TILE_ROWS, pack_weights, tile_constants, tile_scratch, usable_tiers
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
 
@@ -45,7 +46,6 @@ PARAMS = ParamsType(
         ("out_max", "int16_t", 1),
     ),
 )
-TILE_ROWS = 2  # RL_TILE_ROWS
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,6 @@ def _padding(value: Any, kernel: tuple[int, int], dilation: tuple[int, int]) -> 
 
 
 def _lower(ctx: ImportContext, node: AtenNode) -> str:
-    from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
-
     x, weight, bias = ctx.tensor(node["input"]), ctx.tensor(node["weight"]), node["bias"]
     if len(x.shape) not in (3, 4):
         raise ctx.refuse(f"its input has shape {list(x.shape)}", "give it [N, C, H, W] or [C, H, W]")
@@ -156,36 +154,41 @@ class Conv2d(Operator):
         return graph.outs(op)[0].elements * (w.elements // w.shape[0])
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
+        terms = self.terms(op, graph)
+        usable, note = usable_tiers(tiers, terms)
+        return [self._kernel(op, graph, tier, terms, note) for tier in usable]
+
+    def _kernel(self, op: Op, graph: Graph, tier: str, terms: ChannelTerms, note: str) -> Kernel:
         x, w, _ = graph.ins(op)
         y = graph.outs(op)[0]
         attrs: Conv2dAttrs = op.attrs
         assert w.data is not None
-        depth, group_out = w.elements // w.shape[0], w.shape[0] // attrs.groups
+        rows = w.data.reshape(w.shape[0], -1)
+        depth = rows.shape[1]
+        contiguous = attrs.groups == 1 and attrs.dilation[1] == 1
+        one_run = attrs.kernel[0] == 1 and (attrs.kernel[1] == 1 or contiguous)
+        in_place = one_run and attrs.padding == (0, 0, 0, 0)  # every window is read where it lies
         params = window_params(x, y, attrs) | {
             "depth": depth,
-            "group_weights": group_out * depth,
+            "group_weights": pack_weights(tier, rows, attrs.groups).shape[1],
             "groups": attrs.groups,
             "group_in": w.shape[3],
-            "group_out": group_out,
-            "contiguous": int(attrs.groups == 1 and attrs.dilation[1] == 1),
+            "group_out": w.shape[0] // attrs.groups,
+            "contiguous": int(contiguous),
             "in_zero_point": x.q.z,
             "out_zero_point": y.q.z,
             "out_min": attrs.out_min,
             "out_max": attrs.out_max,
         }
-        constants = (Constant("weights", w.data.reshape(-1)), self.terms(op, graph).constant())
-        return [
-            Kernel(
-                symbol=f"rl_conv2d_s8_{tier}",
-                tier=tier,
-                header="conv2d/conv2d.h",
-                sources=(f"conv2d/{tier}.c", f"common/tile_{tier}.c"),
-                params_type=PARAMS,
-                params=params,
-                constants=constants,
-                takes_scratch=True,
-                scratch=TILE_ROWS * depth,
-            )
-            for tier in tiers
-            if tier in ("v7m", "v6m")
-        ]
+        return Kernel(
+            symbol=f"rl_conv2d_s8_{tier}",
+            tier=tier,
+            header="conv2d/conv2d.h",
+            sources=(f"conv2d/{tier}.c", f"common/tile_{tier}.c"),
+            params_type=PARAMS,
+            params=params,
+            constants=tile_constants(tier, rows, terms, y.q.z, attrs.groups),
+            takes_scratch=True,
+            scratch=tile_scratch(tier, depth) + (0 if in_place else TILE_ROWS * depth),
+            note=note,
+        )

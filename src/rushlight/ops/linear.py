@@ -14,7 +14,6 @@ from rushlight.ops.base import (
     Array,
     AtenNode,
     AtenRule,
-    Constant,
     ImportContext,
     IntegerBuilder,
     Kernel,
@@ -24,6 +23,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.tiles import tile_constants, tile_scratch, usable_tiers
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 
 PARAMS = ParamsType(
@@ -114,16 +114,19 @@ class Linear(Operator):
             "reserved": 0,
         }
         terms = self.terms(op, graph)
+        usable, note = usable_tiers(tiers, terms)
         return [
             Kernel(
                 symbol=f"rl_linear_s8_{tier}",
                 tier=tier,
                 header="linear/linear.h",
-                sources=(f"linear/{tier}.c",),
+                sources=(f"linear/{tier}.c", f"common/tile_{tier}.c"),
                 params_type=PARAMS,
                 params=params,
-                constants=(Constant("weights", np.ascontiguousarray(w.data)), terms.constant()),
+                constants=tile_constants(tier, w.data, terms, y.q.z),
+                takes_scratch=True,
+                scratch=tile_scratch(tier, w.shape[1]),
+                note=note,
             )
-            for tier in tiers
-            if tier in ("v7m", "v6m")
+            for tier in usable
         ]

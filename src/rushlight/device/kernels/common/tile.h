@@ -14,12 +14,21 @@
 
 enum { RL_TILE_ROWS = 2 };
 
+/* What belongs to one output channel on the DSP tier, without pre. */
+typedef struct rl_channel_dsp {
+    int32_t bias;
+    int32_t addend; /* (zero_point << shift) + the rounding half, see rl_requantize_addend */
+    int16_t multiplier;
+    uint16_t shift; /* 16 less than in the definition */
+} rl_channel_dsp;
+
 typedef struct rl_tile {
     int32_t depth;
     int32_t channels;
     int32_t zero_point;
     int32_t low, high;
-    void *scratch; /* where the tier's tile needs some */
+    int32_t narrow; /* 1: low..high is less than -128..127 */
+    void *scratch;  /* where the tier's tile needs some */
 } rl_tile;
 
 /* rows is 1..RL_TILE_ROWS; x[r] and y[r] may lie anywhere, weights and channels are 16-aligned at
@@ -29,5 +38,6 @@ typedef void rl_tile_function(const rl_tile *t, int32_t rows, const int8_t *cons
 
 rl_tile_function rl_tile_v6m; /* weights [channels][depth], channels: rl_channel */
 rl_tile_function rl_tile_v7m; /* the same */
+rl_tile_function rl_tile_dsp; /* weights in pairs of channels, channels: rl_channel_dsp, scratch */
 
 #endif

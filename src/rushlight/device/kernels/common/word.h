@@ -16,17 +16,9 @@ static inline void rl_store4(int8_t *to, uint32_t word) {
     __builtin_memcpy(to, &word, sizeof word);
 }
 
-/* The same where the address is known to be a multiple of 4 (constants, scratch): the compiler may
- * merge neighbours into LDRD, STRD, LDM and STM. */
-static inline uint32_t rl_load4_aligned(const void *from) {
-    uint32_t word;
-    __builtin_memcpy(&word, __builtin_assume_aligned(from, 4), sizeof word);
-    return word;
-}
-
-static inline void rl_store4_aligned(void *to, uint32_t word) {
-    __builtin_memcpy(__builtin_assume_aligned(to, 4), &word, sizeof word);
-}
+/* A word of constants or scratch, which are aligned: the compiler may merge neighbours into LDRD,
+ * STRD, LDM and STM. It may alias, as the arrays are declared as bytes. */
+typedef uint32_t __attribute__((may_alias)) rl_word;
 
 /* Four bytes (each -128..127, or 0..255) in one word, the first lowest. */
 static inline uint32_t rl_pack4(int32_t b0, int32_t b1, int32_t b2, int32_t b3) {

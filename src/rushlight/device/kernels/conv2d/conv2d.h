@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "common/requant.h"
+#include "common/tile.h"
 #include "common/window.h"
 
 typedef struct rl_conv2d_params {
@@ -27,5 +27,7 @@ void rl_conv2d_s8_v6m(const rl_conv2d_params *p, const int8_t *x, const int8_t *
                       const rl_channel *channels, int8_t *y, void *scratch);
 void rl_conv2d_s8_v7m(const rl_conv2d_params *p, const int8_t *x, const int8_t *weights,
                       const rl_channel *channels, int8_t *y, void *scratch);
+void rl_conv2d_s8_dsp(const rl_conv2d_params *p, const int8_t *x, const int8_t *weights,
+                      const rl_channel_dsp *channels, int8_t *y, void *scratch);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "common/tile.h"
 #include "conv2d/conv2d.h"
 
 /* Taps of kernel row ky of one output pixel, ix0 being the input column of the first; input points
@@ -63,6 +62,13 @@ static inline const int8_t *rl_conv2d_pixel(const rl_conv2d_params *p, const int
         }
     }
     return out;
+}
+
+static inline rl_tile rl_conv2d_tile(const rl_conv2d_params *p, void *scratch) {
+    const int32_t narrow = p->out_min > -128 || p->out_max < 127;
+    const rl_tile t = {p->depth, p->group_out, p->out_zero_point, p->out_min, p->out_max,
+                       narrow,   scratch};
+    return t;
 }
 
 /* channel_size: bytes of the tier's entry for one channel. */

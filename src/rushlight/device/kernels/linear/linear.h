@@ -1,11 +1,11 @@
-/* linear: y[n][o] = requantize(bias[o] + sum_k x[n][k] * w[o][k]). See README.md here for the
- * weight layouts. */
+/* linear: y[n][o] = requantize(bias[o] + sum_k x[n][k] * w[o][k]). The
+ * matrix tile of convolution computes it; conv2d/README.md draws the weight layouts. */
 #ifndef RUSHLIGHT_KERNELS_LINEAR_LINEAR_H
 #define RUSHLIGHT_KERNELS_LINEAR_LINEAR_H
 
 #include <stdint.h>
 
-#include "common/requant.h"
+#include "common/tile.h"
 
 typedef struct rl_linear_params {
     int32_t rows;
@@ -19,8 +19,10 @@ typedef struct rl_linear_params {
 
 /* x: [rows][in_features]; y: [rows][out_features]. */
 void rl_linear_s8_v6m(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
-                      const rl_channel *channels, int8_t *y);
+                      const rl_channel *channels, int8_t *y, void *scratch);
 void rl_linear_s8_v7m(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
-                      const rl_channel *channels, int8_t *y);
+                      const rl_channel *channels, int8_t *y, void *scratch);
+void rl_linear_s8_dsp(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
+                      const rl_channel_dsp *channels, int8_t *y, void *scratch);
 
 #endif

@@ -1,0 +1,7 @@
+/* linear for cores with the DSP extension. */
+#include "linear/rows.h"
+
+void rl_linear_s8_dsp(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
+                      const rl_channel_dsp *channels, int8_t *y, void *scratch) {
+    rl_linear_rows(p, x, weights, channels, y, scratch, rl_tile_dsp);
+}

@@ -1,0 +1,65 @@
+"""The matrix tiles that convolution and linear share: how each tier's weights and channels are packed, and its scratch.
+
+device/kernels/conv2d/README.md draws the layouts; device/kernels/common/tile.h declares the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rushlight.ops.base import Array, Constant
+from rushlight.ops.weighted import ChannelTerms
+
+TILE_ROWS = 2  # RL_TILE_ROWS
+TILES = ("dsp", "v7m", "v6m")
+
+
+def usable_tiers(tiers: Sequence[str], terms: ChannelTerms) -> tuple[list[str], str]:
+    """The tiers whose tile computes these channels exactly, and why not the others ("" if all do)."""
+    if not terms.pre.any():
+        return [t for t in tiers if t in TILES], ""
+    scalar = [t for t in tiers if t in ("v7m", "v6m")]
+    channel = int(terms.pre.argmax())
+    note = f"no {tiers[0]} kernel: output channel {channel} is requantised by a scale of 1/4 or more"
+    return scalar, note if tiers[0] not in scalar else ""
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+def tile_scratch(tier: str, depth: int) -> int:
+    """Bytes that the tile itself needs: the DSP one widens its rows to int16."""
+    return TILE_ROWS * 2 * _round_up(depth, 4) if tier == "dsp" else 0
+
+
+def pack_weights(tier: str, rows: Array, groups: int = 1) -> Array:
+    """int8 weights [output channels, depth], as one array [groups, bytes a group], in the order the tier's tile reads them."""
+    channels, depth = rows.shape[0] // groups, rows.shape[1]
+    if tier != "dsp":
+        return rows.reshape(groups, channels * depth)
+    filled = np.pad(rows, ((0, 0), (0, _round_up(depth, 4) - depth)))
+    quads = filled.reshape(groups, channels, filled.shape[1] // 4, 4)
+    pairs, single = quads[:, : channels // 2 * 2], quads[:, channels // 2 * 2 :]
+    interleaved = pairs.reshape(groups, channels // 2, 2, filled.shape[1] // 4, 4).swapaxes(2, 3)
+    return np.hstack([interleaved.reshape(groups, pairs[0].size), single.reshape(groups, single[0].size)])
+
+
+def pack_channels(tier: str, terms: ChannelTerms, zero_point: int) -> Constant:
+    """One entry an output channel: ``rl_channel``, for DSP ``rl_channel_dsp``."""
+    if tier != "dsp":
+        return terms.constant()
+    packed = np.zeros(len(terms.bias), np.dtype([("b", "<i4"), ("a", "<i4"), ("m", "<i2"), ("s", "<u2")]))
+    packed["b"], packed["m"], packed["s"] = terms.bias, terms.multiplier, terms.shift - 16
+    packed["a"] = (zero_point << (terms.shift - 16)) + (1 << (terms.shift - 17))
+    return Constant("channels", np.frombuffer(packed.tobytes(), "<i4"), "int32_t")
+
+
+def tile_constants(
+    tier: str, rows: Array, terms: ChannelTerms, zero_point: int, groups: int = 1
+) -> tuple[Constant, Constant]:
+    """The packed weights and channels of a layer whose weights are ``rows`` [output channels, depth]."""
+    weights = np.ascontiguousarray(pack_weights(tier, rows, groups).reshape(-1))
+    return Constant("weights", weights), pack_channels(tier, terms, zero_point)
