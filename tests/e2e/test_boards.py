@@ -82,6 +82,16 @@ def test_two_instructions_more_count_two_more(toys: dict[str, Path], spec: str) 
     assert np.array_equal(np.array(counts) - same, 2 * np.arange(100))
 
 
+def test_a_count_beyond_the_counter_is_refused(toys: dict[str, Path]) -> None:
+    target = resolve("mps2-an385")
+    x, gain = toy_inputs(1)
+    x[0, 0, 1] = 100
+    # 2^32 ticks are 2.68 G instructions of 1.6 ticks.
+    elf = build_firmware(toys["mps2-an385"], target, toolchain="gcc", flags=["-DTOY_SPIN=13600000"]).elf
+    with pytest.raises(RushlightError, match=r"more than 2\.7 G instructions"):
+        run_qemu(elf, target, [x.tobytes() + gain.tobytes()], 9, timeout_s=300)
+
+
 @pytest.mark.parametrize("spec", BOARDS)
 def test_stack_reserve_is_what_the_board_says(toys: dict[str, Path], spec: str) -> None:
     size = resolve(spec).board.stack
@@ -125,14 +135,13 @@ def test_an_arena_too_big_is_refused_with_region_and_bytes(
     toys: dict[str, Path], spec: str, region: str, toolchain: str
 ) -> None:
     target = resolve(spec)
-    build = {"toolchain": toolchain}
-    fits = build_firmware(toys[spec], target, **build, flags=["-DTOY_ARENA=64"])
+    fits = build_firmware(toys[spec], target, toolchain=toolchain, flags=["-DTOY_ARENA=64"])
     stack = target.board.stack if target.board.fast == target.board.ram else 0
     # As much as fits, to the 16 bytes of its alignment; then 4096 more.
     room = (target.board.ram.size - stack - fits.sections.ram) // 16 * 16 + 64
-    build_firmware(toys[spec], target, **build, flags=[f"-DTOY_ARENA={room}"])
+    build_firmware(toys[spec], target, toolchain=toolchain, flags=[f"-DTOY_ARENA={room}"])
     with pytest.raises(RushlightError, match=rf"{spec}: it exceeds region '{region}' by \d+ bytes") as caught:
-        build_firmware(toys[spec], target, **build, flags=[f"-DTOY_ARENA={room + 4096}"])
+        build_firmware(toys[spec], target, toolchain=toolchain, flags=[f"-DTOY_ARENA={room + 4096}"])
     excess = int(str(caught.value).split(" by ")[1].split()[0])
     assert 4096 - 16 < excess <= 4096
 

@@ -1,8 +1,8 @@
-"""Moves dequantize down and quantize up through operators that only move values, so that those run on int8."""
+"""Moves dequantize down, clamps and quantize up through operators that only move values, so that those run on int8."""
 
 from __future__ import annotations
 
-from rushlight.graph import Graph
+from rushlight.graph import Graph, Op
 from rushlight.ops.base import operator
 from rushlight.ops.dequantize import DequantizeAttrs
 from rushlight.ops.quantize import QuantizeAttrs
@@ -30,6 +30,29 @@ def sink_dequantize(graph: Graph) -> Graph:
         edit.tensors[moved] = type(x)(moved, edit.tensors[moved].shape, x.dtype, qparams)
         real = edit.insert(at + 1, "dequantize", [moved], DequantizeAttrs(), op.source, f"{op.outputs[0]}_dq")
         edit.replace_uses(op.outputs[0], real)
+    return edit.finish()
+
+
+def hoist_clamps(graph: Graph) -> Graph:
+    """Before: ``relu(permute(conv2d(x)))``. After: ``permute(relu(conv2d(x)))``, so that the relu can be fused."""
+    edit = Editor(graph)
+    for planned in graph.ops:
+        if operator(planned.kind).clamp_bounds(planned.attrs) is None:
+            continue
+        op = edit.ops[edit.index_of_output(planned.outputs[0])]
+        chain: list[Op] = []
+        source = edit.producer(op.inputs[0])
+        while source is not None and operator(source.kind).moves_values and len(edit.consumers(source.outputs[0])) == 1:
+            chain.append(source)
+            source = edit.producer(source.inputs[0])
+        if not chain or source is None or source.kind == "dequantize":
+            continue
+        at = edit.index(op)
+        name = edit.insert(at, op.kind, [chain[-1].inputs[0]], op.attrs, op.source, f"{op.outputs[0]}_up")
+        for mover in reversed(chain):
+            at += 1
+            name = edit.insert(at, mover.kind, [name], mover.attrs, mover.source, f"{mover.outputs[0]}_down")
+        edit.replace_uses(op.outputs[0], name)
     return edit.finish()
 
 

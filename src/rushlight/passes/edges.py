@@ -31,7 +31,7 @@ def int8_edges(graph: Graph) -> Graph:
         edit.tensors[name] = Tensor(name, shape, edit.tensors[users[0].outputs[0]].dtype, q)
         for user in users:
             edit.replace_uses(user.outputs[0], name)
-            edit.remove(next(o for o in edit.ops if o.outputs == user.outputs))
+            edit.remove_writer(user.outputs[0])
     for i, name in enumerate(edit.outputs):
         source = edit.producer(name)
         if source is not None and source.kind == "dequantize":
@@ -53,7 +53,7 @@ def nhwc_edges(graph: Graph) -> Graph:
             continue
         for user in users:
             edit.replace_uses(user.outputs[0], chain[-1])
-            edit.remove(next(o for o in edit.ops if o.outputs == user.outputs))
+            edit.remove_writer(user.outputs[0])
         n, c, h, w = edit.tensors[name].shape
         for link in chain:
             edit.tensors[link] = replace(edit.tensors[link], shape=(n, h, w, c))

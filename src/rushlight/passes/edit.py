@@ -75,6 +75,10 @@ class Editor:
     def remove(self, op: Op) -> None:
         del self.ops[self.index(op)]
 
+    def remove_writer(self, name: str) -> None:
+        """Removes the operator that writes ``name``."""
+        del self.ops[self.index_of_output(name)]
+
     def finish(self) -> Graph:
         done = replace(
             self.graph,

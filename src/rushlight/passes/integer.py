@@ -90,9 +90,10 @@ def _rewrite(edit: Editor, op: Op) -> str | None:
     if reason is not None:
         return reason
     for quantizer in quantizers:
-        if edit.tensors[quantizer.outputs[0]].q.same_mapping(output):
+        if _is_same(edit, quantizer, output):
             edit.replace_uses(quantizer.outputs[0], build.written)
-    if last in edit.outputs or any(u.kind != "quantize" or not _is_same(edit, u, output) for u in edit.consumers(last)):
+            edit.remove_writer(quantizer.outputs[0])
+    if last in edit.outputs or edit.consumers(last):
         at = edit.index_of_output(build.written) + 1
         real = edit.insert(at, "dequantize", [build.written], DequantizeAttrs(), op.source, f"{op.outputs[0]}_dq")
         edit.replace_uses(last, real)
@@ -129,7 +130,9 @@ def to_integer(graph: Graph) -> Graph:
     edit = Editor(graph)
     reasons: list[str] = []
     for planned in graph.ops:
-        op = edit.ops[edit.index_of_output(planned.outputs[0])]
+        op = edit.producer(planned.outputs[0])
+        if op is None:
+            continue  # fused into the one before it
         if edit.tensors[op.outputs[0]].dtype is not DType.FLOAT32 and op.kind != "quantize":
             continue
         if op.kind == "quantize":

@@ -52,7 +52,7 @@ def _compose(edit: Editor, op: Op) -> bool:
     if together != identity:
         new = edit.insert(at, "permute", [new], PermuteAttrs(together), op.source, y.name, y.qparams)
     edit.replace_uses(y.name, new)
-    edit.remove(next(o for o in edit.ops if y.name in o.outputs))
+    edit.remove_writer(y.name)
     return True
 
 
@@ -131,7 +131,7 @@ def _sink(edit: Editor, op: Op) -> bool:
     inner = edit.insert(at, op.kind, names, attrs, op.source, f"{y.name}_nhwc", y.qparams)
     outer = edit.insert(at + 1, "permute", [inner], PermuteAttrs(permutation), op.source, f"{y.name}_p", y.qparams)
     edit.replace_uses(y.name, outer)
-    edit.remove(edit.ops[edit.index_of_output(y.name)])
+    edit.remove_writer(y.name)
     return True
 
 

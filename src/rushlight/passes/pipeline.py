@@ -8,11 +8,12 @@ from typing import Literal
 from rushlight.graph import Graph
 from rushlight.ops.verify import check_exact, verify
 from rushlight.passes.constants import fold_constants, merge_equal
-from rushlight.passes.dequantize import hoist_quantize, sink_dequantize
+from rushlight.passes.dequantize import hoist_clamps, hoist_quantize, sink_dequantize
 from rushlight.passes.edges import int8_edges, nhwc_edges, own_outputs
 from rushlight.passes.integer import to_integer
 from rushlight.passes.layout import move_permutes, note_copies
 from rushlight.passes.pads import merge_pads
+from rushlight.passes.tables import compose_tables
 
 Pass = Callable[[Graph], Graph]
 
@@ -23,9 +24,9 @@ def lower(graph: Graph, *, io: Literal["float", "int8"] = "float", layout: Liter
     ``io``: element type of the program's inputs and outputs. ``layout``: order of rank-4 inputs and outputs.
     Raises UnsupportedError with a reason for each operator that has no exact integer form.
     """
-    passes: list[Pass] = [fold_constants, sink_dequantize, fold_constants, hoist_quantize, to_integer]
+    passes: list[Pass] = [fold_constants, sink_dequantize, fold_constants, hoist_clamps, hoist_quantize, to_integer]
     passes += [int8_edges] if io == "int8" else []
-    passes += [merge_equal, move_permutes, merge_pads, merge_equal]
+    passes += [merge_equal, move_permutes, merge_pads, compose_tables, merge_equal]
     passes += [nhwc_edges] if layout == "nhwc" else []
     passes += [own_outputs, note_copies]
     verify(graph, "import")

@@ -1,4 +1,5 @@
-// What the harness needs to know of the model. Two inputs: the numbers, and the instructions to waste.
+// What the harness needs to know of the model. Two inputs: the numbers, and the instructions to
+// waste.
 #ifndef RUNNER_MODEL_H_
 #define RUNNER_MODEL_H_
 
@@ -6,10 +7,8 @@
 
 #define RL_RUNNER_INPUT_COUNT 2
 #define RL_RUNNER_OUTPUT_COUNT 2
-#define RL_RUNNER_INPUT_BYTES \
-    { TOY_SIZE, 4 }
-#define RL_RUNNER_OUTPUT_BYTES \
-    { TOY_SIZE, 4 }
+#define RL_RUNNER_INPUT_BYTES {TOY_SIZE, 4}
+#define RL_RUNNER_OUTPUT_BYTES {TOY_SIZE, 4}
 #define RL_RUNNER_INPUT_TOTAL 32
 #define RL_RUNNER_OUTPUT_TOTAL 32
 

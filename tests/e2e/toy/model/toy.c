@@ -17,7 +17,9 @@ extern int8_t toy_arena[TOY_ARENA];
 _Alignas(16) int8_t toy_arena[TOY_ARENA];  // not static, or compilers shrink it
 
 #if defined(__arm__)
-__attribute__((noinline)) static void toy_undefined(void) { __asm__ volatile("udf #0"); }
+__attribute__((noinline)) static void toy_undefined(void) {
+    __asm__ volatile("udf #0");
+}
 
 // Load multiple wants an aligned address on every Cortex-M.
 __attribute__((noinline)) static int toy_unaligned(const int8_t *x) {
@@ -77,9 +79,13 @@ static int toy_go_wrong(const int8_t *x) {
     }
 }
 #else
-static void toy_spin(int turns) { (void)turns; }
+static void toy_spin(int turns) {
+    (void)turns;
+}
 
-static int toy_go_wrong(const int8_t *x) { return x[0] == ASK_ERROR ? -3 : 1; }
+static int toy_go_wrong(const int8_t *x) {
+    return x[0] == ASK_ERROR ? -3 : 1;
+}
 #endif
 
 int toy_run(const int8_t *x, int8_t *y) {
@@ -87,7 +93,7 @@ int toy_run(const int8_t *x, int8_t *y) {
         return toy_go_wrong(x);
     }
     if (x[1] > 0) {
-        toy_spin(x[1]);
+        toy_spin(x[1] * TOY_SPIN);
     }
     // By way of the functions of the C library, with a size that compilers cannot expand.
     const volatile size_t size = TOY_SIZE;

@@ -1,5 +1,5 @@
-// A model written by hand: y[i] = x[i] + 1. x[0] from 100 on asks for what goes wrong in programs; x[1] above 0 wastes
-// two instructions a unit.
+// A model written by hand: y[i] = x[i] + 1. x[0] from 100 on asks for what goes wrong in programs;
+// x[1] above 0 wastes two instructions a unit, or two times TOY_SPIN.
 #ifndef TOY_H_
 #define TOY_H_
 
@@ -7,6 +7,10 @@
 
 #ifndef TOY_ARENA
 #define TOY_ARENA 64
+#endif
+
+#ifndef TOY_SPIN
+#define TOY_SPIN 1
 #endif
 
 #define TOY_SIZE 5
