@@ -89,8 +89,9 @@ class CompiledModel:
         RushlightError if the folder exists and holds something that Rushlight did not write.
         """
         from rushlight.emit import write_c
+        from rushlight.firmware import copy_board
 
-        write_c(self.schedule, Path(folder))
+        write_c(self.schedule, Path(folder), copy_board=copy_board)
 
 
 def compile(

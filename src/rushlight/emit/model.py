@@ -73,7 +73,14 @@ class Model:
     @property
     def prototype(self) -> str:
         """``int net_run(const float *x, float *y)``"""
-        return f"int {self.name}_run({', '.join(f'{io.const}{io.ctype} *{io.ident}' for io in self.arguments)})"
+        arguments = [f"{io.const}{io.ctype} *{io.ident}" for io in self.arguments]
+        return "\n".join(_broken(f"int {self.name}_run(", arguments, ")"))
+
+    @property
+    def example_call(self) -> list[str]:
+        """The call in main.c."""
+        arguments = [*(f"input_{io.ident}" for io in self.inputs), *(f"output_{io.ident}" for io in self.outputs)]
+        return _broken(f"    const int status = {self.name}_run(", arguments, ");")
 
 
 def model_text(schedule: Schedule) -> Model:
@@ -83,12 +90,13 @@ def model_text(schedule: Schedule) -> Model:
         RushlightError: the graph's name cannot be a model's name in C.
     """
     name = check_model_name(schedule.graph.name)
-    names = Names(frozenset({"AT", name, f"{name}_run", f"{name}_arena"}))
+    after_prefix = Names(frozenset({"run", "arena"}))
+    symbols = {key: f"{name}_{after_prefix.unique(key, 'data')}" for key in schedule.constants}
+    names = Names(frozenset({"AT", name, f"{name}_run", f"{name}_arena", *symbols.values()}))
     arguments: dict[str, str] = {}
     for tensor in (*schedule.inputs, *schedule.outputs):
         arguments[tensor.name] = names.unique(tensor.name, "x")
     macros = Names(frozenset({"ARENA", "MODEL"}))
-    symbols = {key: f"{name}_{names.unique(key, 'data')}" for key in schedule.constants}
     printer = _Printer(schedule, arguments, symbols, names)
     calls = [printer.call(call) for call in schedule.calls]
     return Model(
@@ -98,7 +106,7 @@ def model_text(schedule: Schedule) -> Model:
         outputs=[_io(t, arguments, macros, name, "") for t in schedule.outputs],
         arena_bytes=schedule.plan.bytes,
         lower_bound=schedule.plan.lower_bound,
-        headers=sorted({call.kernel.header for call in schedule.calls}),
+        headers=sorted({f"{name}_data.h", "rushlight/align.h", *(call.kernel.header for call in schedule.calls)}),
         data=[
             Data(symbols[key], c.ctype, int(c.data.size), c.align, rows(c.data, c.ctype))
             for key, c in schedule.constants.items()
@@ -154,7 +162,7 @@ class _Printer:
             params_type=kernel.params_type.c_name,
             params=params,
             fields=[(n, initializer(kernel.params[n], ctype, count)) for n, ctype, count in kernel.params_type.fields],
-            lines=_call_lines(kernel.symbol, pointers),
+            lines=_broken(f"    {kernel.symbol}(", pointers, ");"),
         )
 
     def constant(self, name: str, kernel: Kernel, index: int) -> str:
@@ -192,18 +200,16 @@ class _Printer:
         return self.pointer(buffer)
 
 
-def _call_lines(symbol: str, pointers: list[str]) -> list[str]:
-    """The call in lines of at most 100 columns, arguments below each other's first."""
-    start = f"    {symbol}("
+def _broken(start: str, items: list[str], end: str) -> list[str]:
+    """``start`` and the items, with commas between, in lines of at most 100 columns, each below the first item."""
     lines, line = [], start
-    for i, pointer in enumerate(pointers):
-        end = ");" if i + 1 == len(pointers) else ","
-        if line.strip() != f"{symbol}(" and len(line) + len(pointer) + len(end) + 1 > 100:
-            lines.append(line.rstrip())
-            line = " " * len(start)
-        elif i:
-            line += " "
-        line += pointer + end
+    for i, item in enumerate(items):
+        text = item + (end if i + 1 == len(items) else ",")
+        if i and len(line) + 1 + len(text) > 99:  # one column for what follows a prototype
+            lines.append(line)
+            line = " " * len(start) + text
+        else:
+            line += f" {text}" if i else text
     return [*lines, line]
 
 

@@ -17,7 +17,7 @@ _KEYWORDS = frozenset(
     "requires static_assert static_cast template this thread_local throw true try typeid typename using virtual wchar_t "
     "xor xor_eq "
     # names that headers bring in, and the example
-    "main linux unix arm errno assert offsetof "
+    "NULL EOF main linux unix arm errno assert offsetof "
     "memcpy memmove memset memcmp int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t".split()
 )
 

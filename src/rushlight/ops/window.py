@@ -10,11 +10,12 @@ import numpy as np
 from rushlight.graph import Tensor
 from rushlight.ops.base import Array
 
+# The parameter blocks hold an rl_window as their first member, "window"; emitted C names its fields like this.
 WINDOW_FIELDS = (
-    ("in_pitch", "int32_t", 1),
-    ("out_pitch", "int32_t", 1),
+    ("window.in_pitch", "int32_t", 1),
+    ("window.out_pitch", "int32_t", 1),
     *(
-        (name, "int16_t", 1)
+        (f"window.{name}", "int16_t", 1)
         for name in (
             "batch in_h in_w in_c out_h out_w out_c kernel_h kernel_w stride_h stride_w dilation_h dilation_w "
             "pad_top pad_left row_begin row_end in_ring out_ring reserved"
@@ -81,7 +82,7 @@ def window_params(x: Tensor, y: Tensor, attrs: WindowAttrs) -> dict[str, Any]:
     for name, value in values.items():
         if not name.endswith("pitch") and value > 32767:
             raise ValueError(f"{name} = {value} is beyond 32767")
-    return values
+    return {f"window.{name}": value for name, value in values.items()}
 
 
 def patches(x: Array, attrs: WindowAttrs, out_hw: tuple[int, int], fill: int) -> Array:

@@ -26,7 +26,7 @@ def make_schedule(graph: Graph, target: Target, *, layouts: Mapping[str, str] | 
 
     Raises:
         RushlightError: an operator has no kernel for the core.
-        DoesNotFitError: the board's RAM or flash is too small.
+        DoesNotFit: the board's RAM or flash is too small.
     """
     building = _Building(graph, target, _storage(graph))
     for op in graph.ops:

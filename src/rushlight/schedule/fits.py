@@ -10,12 +10,12 @@ from rushlight.schedule.types import Call, Lifetime, Schedule, round_up
 _SHOWN = 3
 
 
-class DoesNotFitError(RushlightError):
+class DoesNotFit(RushlightError):
     """The program is too big for a region of the board's memory."""
 
 
 def check_fits(schedule: Schedule) -> None:
-    """Raises DoesNotFitError if constants exceed the flash, or arena, inputs, outputs and stack the RAM.
+    """Raises DoesNotFit if constants exceed the flash, or arena, inputs, outputs and stack the RAM.
 
     Code is not counted: it is known only when built, and then the linker checks.
     """
@@ -26,7 +26,7 @@ def check_fits(schedule: Schedule) -> None:
             (sum(int(schedule.constants[name].data.nbytes) for name in call.constants), _layer(call))
             for call in schedule.calls
         ]
-        raise DoesNotFitError(
+        raise DoesNotFit(
             f"the model does not fit board {board.name}: its constants take {flash} bytes of region '{board.rom.name}', "
             f"which has {board.rom.size}: {flash - board.rom.size} too many; largest: {_largest(layers)}; "
             f"choose a target with more flash, or a smaller model"
@@ -37,7 +37,7 @@ def check_fits(schedule: Schedule) -> None:
     need = arena + io + stack
     if need > board.ram.size:
         buffers = [(b.size, f"'{b.name}'") for b in schedule.buffers.values()]
-        raise DoesNotFitError(
+        raise DoesNotFit(
             f"the model does not fit board {board.name}: it takes {need} bytes of region '{board.ram.name}' "
             f"(arena {arena}, inputs and outputs {io}, stack {stack}), which has {board.ram.size}: "
             f"{need - board.ram.size} too many; largest tensors: {_largest(buffers)}; "
