@@ -86,7 +86,8 @@ def _check_weight(kind: str, name: str, value: Tensor) -> None:
         )
     if kind == "parameter" and torch.isinf(value).any():
         raise RushlightError(
-            f"{kind} '{name}' holds infinity ({int(torch.isinf(value).sum())} of {value.numel()}); train again or load other weights"
+            f"{kind} '{name}' holds infinity ({int(torch.isinf(value).sum())} of {value.numel()}); "
+            "train again or load other weights"
         )
 
 

@@ -39,6 +39,13 @@ def _rank(node: Any) -> int:
     return int(node.meta["val"].dim())
 
 
+def _parameter(module: GraphModule, args: dict[str, Any], name: str, where: Source) -> torch.Tensor | None:
+    value = constant_of(args[name], module)
+    if value is None and args[name] is not None:
+        raise RushlightError(f"batch_norm {where}: its {name} is computed from the input; only constants are supported")
+    return None if value is None else value.double()
+
+
 def _affine(module: GraphModule, norm: Node, where: Source) -> tuple[torch.Tensor, torch.Tensor]:
     """The norm as ``a * x + b`` for each channel, in float64."""
     args = arguments(norm)
@@ -47,17 +54,12 @@ def _affine(module: GraphModule, norm: Node, where: Source) -> tuple[torch.Tenso
             f"batch_norm {where}: it normalises with each batch's own statistics, which a chip does not have; "
             "keep track_running_stats=True and call the norm in eval mode"
         )
-    found = {}
-    for name in ("weight", "bias", "running_mean", "running_var"):
-        value = constant_of(args[name], module)
-        if value is None and args[name] is not None:
-            raise RushlightError(
-                f"batch_norm {where}: its {name} is computed from the input; only constants are supported"
-            )
-        found[name] = value.double() if value is not None else None
-    mean, var = found["running_mean"], found["running_var"]
-    gamma = found["weight"] if found["weight"] is not None else torch.ones_like(mean)
-    beta = found["bias"] if found["bias"] is not None else torch.zeros_like(mean)
+    mean, var = _parameter(module, args, "running_mean", where), _parameter(module, args, "running_var", where)
+    assert mean is not None
+    assert var is not None
+    gamma, beta = _parameter(module, args, "weight", where), _parameter(module, args, "bias", where)
+    gamma = torch.ones_like(mean) if gamma is None else gamma
+    beta = torch.zeros_like(mean) if beta is None else beta
     a = gamma / torch.sqrt(var + args["eps"])
     b = beta - mean * a
     if not (torch.isfinite(a).all() and torch.isfinite(b).all()):

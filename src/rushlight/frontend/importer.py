@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import operator as python_operator
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
@@ -62,7 +64,8 @@ class _Importer:
     def run(self) -> Graph:
         graph = self.program.graph
         self._read_signature()
-        inputs = [self._input(node) for node in graph.nodes if node.name in self._user_inputs()]
+        user_inputs = set(self.program.graph_signature.user_inputs)
+        inputs = [self._input(node) for node in graph.nodes if node.op == "placeholder" and node.name in user_inputs]
         needed = _needed(graph)
         for node in graph.nodes:
             if node.op == "get_attr":
@@ -75,9 +78,6 @@ class _Importer:
         return self.ctx.finish(inputs, outputs, notes_of(graph))
 
     # --- the program's edges
-
-    def _user_inputs(self) -> list[str]:
-        return [str(name) for name in self.program.graph_signature.user_inputs if isinstance(name, str)]
 
     def _read_signature(self) -> None:
         program, by_name = self.program, {node.name: node for node in self.program.graph.nodes}
@@ -178,6 +178,10 @@ class _Importer:
                 "writes into a tensor that is also read elsewhere, or into a parameter or buffer",
                 "use the form that returns a new tensor; take state as an input and return its new value",
             )
+        if str(node.target).startswith("quantized_decomposed.choose_qparams"):
+            return self.ctx.refuse(
+                "quantises with scales found at run time", "use fixed scales, e.g. rushlight.quantize"
+            )
         if random_dropout(node):
             return self.ctx.refuse("dropout is on", "export the model in eval mode")
         return self.ctx.refuse("no kernel", "replace it by supported operators, or run this part outside of the model")
@@ -219,6 +223,7 @@ class _Importer:
         value = node.meta.get("val")
         results = value if isinstance(value, (tuple, list)) else (value,)
         shapes = tuple(tuple(int(d) for d in r.shape) for r in results if isinstance(r, torch.Tensor))
+        self._make_weight_symmetric(self.rules[target], args)
         name = self.rules[target].lower(self.ctx, View(target, self.ctx.source, shapes, args))
         shape = self.ctx.tensor(name).shape
         if shapes and shape != shapes[0]:
@@ -275,7 +280,7 @@ class _Importer:
         if source in self.constants:
             integers = scheme.integers(self.constants[source])
             self._check_saturation(node, integers, scheme)
-            name = self.ctx.add_constant(integers, f"{source.name}_q", scheme.qparams)
+            name = self.ctx.add_constant(integers, _role(node), scheme.qparams)
         else:
             name = self.names[source]
             have = self.ctx.tensor(name).qparams
@@ -289,6 +294,29 @@ class _Importer:
             self.dequantized[name] = self.ctx.emit("dequantize", [name], DequantizeAttrs())
         self.names[node] = self.dequantized[name]
 
+    def _make_weight_symmetric(self, rule: AtenRule, args: dict[str, Any]) -> None:
+        """A weight of another tool with a zero point becomes one without, exactly, or is refused."""
+        argument = rule.annotation.weight if rule.annotation else None
+        weight = args.get(argument) if argument else None
+        behind = {f: q for q, f in self.dequantized.items()}.get(weight) if isinstance(weight, str) else None
+        if argument is None or behind is None:
+            return
+        tensor = self.ctx.tensor(behind)
+        if tensor.data is None or tensor.qparams is None or not any(tensor.qparams.zero_point):
+            return
+        q = tensor.qparams
+        shape = [-1 if d == q.axis else 1 for d in range(len(tensor.shape))]
+        moved = tensor.data.astype(np.int64) - np.asarray(q.zero_point).reshape(shape if q.axis is not None else [])
+        if moved.size and (moved.min() < -128 or moved.max() > 127):
+            raise self.ctx.refuse(
+                f"its weights have zero point {next(z for z in q.zero_point if z)} and do not fit int8 without one",
+                "quantise weights symmetrically, e.g. with rushlight.RushlightQuantizer",
+            )
+        symmetric = replace(q, zero_point=(0,) * len(q.zero_point), qmin=-128, qmax=127)
+        name = self.ctx.add_constant(moved.astype(np.int8), f"{behind}_symmetric", symmetric)
+        self.dequantized[name] = self.ctx.emit("dequantize", [name], DequantizeAttrs())
+        args[argument] = self.dequantized[name]
+
     def _check_saturation(self, node: Node, integers: Any, scheme: Scheme) -> None:
         if (
             scheme.dtype is DType.INT32
@@ -301,6 +329,16 @@ class _Importer:
                 "its bias does not fit 32 bits at these scales",
                 "calibrate again: an input or weight range is far too small",
             )
+
+
+def _role(node: Node) -> str:
+    """What a dequantised constant is to its first user: ``conv2d_weight``."""
+    user = next(iter(node.users))
+    if isinstance(user.target, torch._ops.OpOverload):
+        for name, value in arguments(user).items():
+            if value is node:
+                return f"{user.name}_{name}"
+    return f"{user.name}_constant"
 
 
 def _needed(graph: torch.fx.Graph) -> set[Node]:

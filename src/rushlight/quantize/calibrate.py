@@ -152,7 +152,8 @@ class _Ranges:
         for index, (low, high) in enumerate(self.outputs):
             if low == high:
                 _say(
-                    f"output {index} is {low:.4g} for all calibration data: it depends on no input, or the layers before it are dead"
+                    f"output {index} is {low:.4g} for all calibration data: "
+                    "it depends on no input, or the layers before it are dead"
                 )
 
 

@@ -56,7 +56,10 @@ class WeightObserver(PerChannelMinMaxObserver):  # type: ignore[misc]
     def problem(self) -> str | None:
         """What keeps these weights from having scales, or None."""
         if self.min_val.numel() == 0:
-            return f"{self.where}: calibration never reached it, so it has no range; run calibration data through the prepared model"
+            return (
+                f"{self.where}: calibration never reached it, so it has no range; "
+                "run calibration data through the prepared model"
+            )
         if not (torch.isfinite(self.min_val).all() and torch.isfinite(self.max_val).all()):
             return f"{self.where}: holds NaN or infinity; train again or load other weights"
         return None

@@ -19,6 +19,7 @@ from rushlight.capture.aten import arguments, dtype_of, target_name
 from rushlight.capture.notes import source_of
 from rushlight.ops import REGISTRY
 from rushlight.ops.base import AtenRule, Fixed
+from rushlight.quantize.folds import warn_of_wrong_folds
 from rushlight.quantize.observers import ActivationObserver, WeightObserver, bias_qparams
 
 KEY = "quantization_annotation"
@@ -93,6 +94,7 @@ class RushlightQuantizer(Quantizer):  # type: ignore[misc]
 
     def annotate(self, model: GraphModule) -> GraphModule:
         """Annotates every node that an operator's file has an annotation for."""
+        warn_of_wrong_folds(model)
         for node in model.graph.nodes:
             rule = self._rules.get(target_name(node))
             if rule is not None and rule.annotation is not None and _is_float(node):
@@ -125,12 +127,10 @@ class RushlightQuantizer(Quantizer):  # type: ignore[misc]
                 shares = annotation.output == "same" and inputs
                 inputs[activation] = SharedQuantizationSpec((activations[0], node)) if shares else activation_spec()
         weight = args[annotation.weight] if annotation.weight else None
-        if _constant(weight):
-            inputs[weight] = weight_spec(annotation.weight_axis)
-        elif isinstance(weight, Node):
-            inputs[weight] = activation_spec()  # computed on the way: not per channel
+        if isinstance(weight, Node):  # one that is computed on the way has no channels to look at beforehand
+            inputs[weight] = weight_spec(annotation.weight_axis) if _constant(weight) else activation_spec()
         bias = args[annotation.bias] if annotation.bias else None
-        if _constant(bias) and _constant(weight) and activations:
+        if isinstance(bias, Node) and _constant(bias) and _constant(weight) and activations:
             inputs[bias] = _bias_spec([(activations[0], node), (weight, node)])
 
         if annotation.output == "same" and activations:
