@@ -11,12 +11,12 @@ from pathlib import Path
 
 from rushlight.errors import RushlightError
 from rushlight.firmware.elf import Sections, sections
-from rushlight.firmware.folder import chip_sources, host_sources, includes, region_for
+from rushlight.firmware.folder import check_board, chip_sources, host_sources, includes, region_for
 from rushlight.firmware.toolchains import Toolchain, first_error, pick
 from rushlight.target import Board, Target
 
-# No contraction: a*b+c rounds twice, on every core alike.
-_FLAGS = ("-std=c11", "-ffp-contract=off", "-ffunction-sections", "-fdata-sections", "-g")
+#: Flags of every build. No contraction: a*b+c rounds twice, on every core alike.
+C_FLAGS = ("-std=c11", "-ffp-contract=off", "-ffunction-sections", "-fdata-sections", "-g")
 _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _TIMEOUT_S = 600
 
@@ -52,15 +52,17 @@ def build_firmware(
         flags: more compiler flags.
 
     Raises:
-        RushlightError: no compiler, an error of the compiler or linker, or a program that does not fit the board.
+        RushlightError: no compiler, an error of the compiler or linker, or a program that does not fit the board;
+            or the folder is not a whole one for this board.
     """
     tool = pick(toolchain)
+    check_board(folder, target)
     sources = chip_sources(folder, harness)
     script = folder / "board" / "link.ld"
     command = [
         *tool.command,
         *tool.core_flags(target.core),
-        *_FLAGS,
+        *C_FLAGS,
         opt,
         *flags,
         *(f"-I{path}" for path in (*includes(folder), folder / "board" / "freestanding")),
@@ -87,7 +89,7 @@ def build_host(
         raise RushlightError(f"C compiler '{cc}' is not installed: apt install gcc")
     command = [
         compiler,
-        *_FLAGS,
+        *C_FLAGS,
         *(("-O1", *_SANITIZE) if sanitize else ("-O2",)),
         *flags,
         *(f"-I{path}" for path in includes(folder)),
@@ -110,7 +112,12 @@ def _build(
     partial = made.with_name(f"{program}.{os.getpid()}")
     try:
         done = subprocess.run(
-            [*command, "-o", str(partial)], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            [*command, "-o", str(partial)],
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+            env=os.environ | {"LC_ALL": "C"},  # messages are read here, in English and ASCII
         )
         if done.returncode != 0:
             raise _failure(done.stderr, name, board)

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from rushlight.errors import RushlightError
-from rushlight.target import BOARDS_DIR, Board, Target
+from rushlight.target import BOARDS_DIR, Board, Target, load_board
 
 #: Folders of a compiled folder that are on the include path and hold sources.
 SOURCE_DIRS = ("model", "kernels", "board")
@@ -31,13 +31,23 @@ def copy_board(target: Target, dest: Path) -> None:
     shutil.copytree(BOARDS_DIR / "host", dest / "host", dirs_exist_ok=True)
 
 
+def check_board(folder: Path, target: Target) -> None:
+    """Refuses a folder whose ``board`` is not the target's: its link script would place the program elsewhere."""
+    own = folder / "board" / "board.toml"
+    if not own.is_file():
+        raise RushlightError(f"{folder} is not a whole compiled folder: {own} is missing; compile the model again")
+    if load_board(own, name=target.board.name).regions != target.board.regions:
+        raise RushlightError(
+            f"{folder} was compiled for another board than {target.board.name}; compile the model again"
+        )
+
+
 def chip_sources(folder: Path, harness: bool) -> list[Path]:
     """Sources of the program for the chip: with the harness, or with the example main."""
     sources = [source for name in SOURCE_DIRS for source in _sources(folder / name)]
-    sources = [source for source in sources if source.parent.name != "host"]
-    if not harness:
-        sources = [source for source in sources if source != folder / "board" / HARNESS] + [folder / EXAMPLE]
-    return _checked(folder, sources)
+    harness_source = folder / "board" / HARNESS
+    sources = [source for source in sources if source.parent.name != "host" and source != harness_source]
+    return _checked(folder, [*sources, harness_source if harness else folder / EXAMPLE])
 
 
 def host_sources(folder: Path) -> list[Path]:

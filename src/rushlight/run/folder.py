@@ -108,6 +108,17 @@ def folder_target(folder: Path) -> Target:
     return Target(core, board, _key(folder, program, "target"), "")
 
 
+def program_io(folder: Path) -> tuple[list[str], list[str]]:
+    """Names of a compiled folder's inputs and outputs, in order.
+
+    Raises:
+        RushlightError: the folder is not a compiled one.
+    """
+    program = _read_program(folder)
+    inputs, outputs = (_specs(folder, program, key) for key in ("inputs", "outputs"))
+    return [spec.name for spec in inputs], [spec.name for spec in outputs]
+
+
 def _read_program(folder: Path) -> dict[str, Any]:
     file = folder / "program.json"
     try:

@@ -12,6 +12,8 @@ from rushlight.errors import RushlightError
 INPUT_FILE = "in.bin"
 OUTPUT_FILE = "out.bin"
 STATS_FILE = "stats.bin"
+# What a counter reads once it has run over.
+_TICKS_MAX = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def read_result(folder: Path, samples: int, output_bytes: int, ticks_per_instruc
         ticks_per_instruction: of the board's counter; None if instructions were not counted.
 
     Raises:
-        RushlightError: the files do not hold so many samples.
+        RushlightError: the files do not hold so many samples, or a count does not fit its 32 bits.
     """
     data = (folder / OUTPUT_FILE).read_bytes()
     stats = np.frombuffer((folder / STATS_FILE).read_bytes(), dtype="<u4").tolist()
@@ -56,6 +58,12 @@ def read_result(folder: Path, samples: int, output_bytes: int, ticks_per_instruc
     outputs = [data[i * output_bytes : (i + 1) * output_bytes] for i in range(samples)]
     if ticks_per_instruction is None:
         return RunResult(outputs, [], stats[-1])
+    if _TICKS_MAX in stats[:-1]:
+        limit = _instructions(_TICKS_MAX, ticks_per_instruction)
+        raise RushlightError(
+            f"an inference takes more than {limit / 1e9:.1f} G instructions, which the board's counter cannot count; "
+            f"run without counting: icount=False"
+        )
     empty, *ticks = (_instructions(value, ticks_per_instruction) for value in stats[:-1])
     return RunResult(outputs, [value - empty for value in ticks], stats[-1])
 

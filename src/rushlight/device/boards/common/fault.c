@@ -4,8 +4,8 @@
 // Frame that the core stacks on entry to an exception: r0-r3, r12, lr, pc, xpsr.
 enum { FRAME_LR = 5, FRAME_PC = 6, FRAME_WORDS = 8 };
 
-// Configurable Fault Status Register. Armv6-M and Armv8-M Baseline have none and read it as 0; their code may run on
-// a core that has it.
+// Configurable Fault Status Register. Armv6-M and Armv8-M Baseline have none and read it as 0;
+// their code may run on a core that has it.
 #define CFSR (*(const volatile uint32_t *)0xE000ED28u)
 #define CFSR_STKOF (1u << 20)   // Armv8-M: the stack pointer passed MSPLIM
 #define CFSR_MSTKERR (1u << 4)  // MPU: the frame could not be stacked
@@ -38,8 +38,8 @@ _Noreturn void rl_fault(const uint32_t *frame) {
     const uintptr_t limit = (uintptr_t)__stack_limit;
     const uintptr_t top = (uintptr_t)__stack_top;
     const uintptr_t frame_end = (uintptr_t)frame + FRAME_WORDS * sizeof *frame;
-    const int overflow = (uintptr_t)frame < limit || frame_end > top ||
-                         (cfsr & (CFSR_STKOF | CFSR_MSTKERR)) != 0;
+    const int overflow =
+        (uintptr_t)frame < limit || frame_end > top || (cfsr & (CFSR_STKOF | CFSR_MSTKERR)) != 0;
     char *end = put_text(line, "rushlight: ");
     if (overflow) {  // then there may be no frame
         end = put_hex(end, "stack overflow, size=0x", (uint32_t)(top - limit));

@@ -84,8 +84,8 @@ NO_IDIOM int memcmp(const void *a, const void *b, size_t size) {
     return 0;
 }
 
-// The names under which clang calls them on Arm (Run-time ABI for the Arm Architecture, 4.3.4); 4 and 8 are promises
-// of alignment.
+// The names under which clang calls them on Arm (Run-time ABI for the Arm Architecture, 4.3.4); 4
+// and 8 are promises of alignment.
 #if defined(__ARM_EABI__)
 #define MOVES(name, function)                                     \
     void name(void *to, const void *from, size_t size);           \

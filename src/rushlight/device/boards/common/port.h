@@ -1,5 +1,6 @@
-// What the harness (runner.c) needs from the machine it runs on: files, one line of text, an exit code, a counter
-// and the depth of the stack. Chips get it from semihosting.c and stack.c, a PC from host/port.c.
+// What the harness (runner.c) needs from the machine it runs on: files, one line of text, an exit
+// code, a counter and the depth of the stack. Chips get it from semihosting.c and stack.c, a PC
+// from host/port.c.
 #ifndef RUSHLIGHT_BOARD_PORT_H_
 #define RUSHLIGHT_BOARD_PORT_H_
 
@@ -25,12 +26,13 @@ void rl_port_close(int file);
 void rl_port_puts(const char *text);
 _Noreturn void rl_port_exit(int code);
 
-// Restarts the counter at 0, and reads it, in ticks of the board's timer (board.toml: timer_hz).
+// Restarts the counter at 0, and reads it, in ticks of the board's timer (board.toml: timer_hz). It
+// reads UINT32_MAX once it has passed that.
 void rl_port_counter_start(void);
 uint32_t rl_port_counter_read(void);
 
-// Fills the free part of the stack with a pattern, and measures how far below the caller's frame the stack has been
-// written since, in bytes. Zero where it cannot be known.
+// Fills the free part of the stack with a pattern, and measures how far below the caller's frame
+// the stack has been written since, in bytes. Zero where it cannot be known.
 void rl_port_stack_paint(void);
 uint32_t rl_port_stack_used(void);
 

@@ -2,11 +2,11 @@
 //
 // in.bin     samples one after another; a sample is its inputs one after another, without padding
 // out.bin    the same for the outputs
-// stats.bin  little-endian uint32: ticks of an empty measurement, ticks of each sample, and last the bytes of stack
+// stats.bin  little-endian uint32: ticks of an empty measurement, ticks of each sample, and last
+// the bytes of stack
 //            that the model used
-#include "runner_model.h"
-
 #include "port.h"
+#include "runner_model.h"
 
 #define INPUTS RL_RUNNER_INPUT_COUNT
 #define OUTPUTS RL_RUNNER_OUTPUT_COUNT

@@ -25,9 +25,13 @@ static int open_file(const char *name, uint32_t mode) {
     return (int)rl_semihosting(RL_SYS_OPEN, block);
 }
 
-int rl_port_open_read(const char *name) { return open_file(name, MODE_READ); }
+int rl_port_open_read(const char *name) {
+    return open_file(name, MODE_READ);
+}
 
-int rl_port_open_write(const char *name) { return open_file(name, MODE_WRITE); }
+int rl_port_open_write(const char *name) {
+    return open_file(name, MODE_WRITE);
+}
 
 // READ and WRITE return the number of bytes they did *not* move.
 static size_t transfer(int32_t operation, int file, const void *data, size_t size) {
@@ -49,7 +53,9 @@ void rl_port_close(int file) {
     (void)rl_semihosting(RL_SYS_CLOSE, block);
 }
 
-void rl_port_puts(const char *text) { (void)rl_semihosting(RL_SYS_WRITE0, text); }
+void rl_port_puts(const char *text) {
+    (void)rl_semihosting(RL_SYS_WRITE0, text);
+}
 
 _Noreturn void rl_port_exit(int code) {
     const uintptr_t block[2] = {ADP_STOPPED_APPLICATION_EXIT, (uintptr_t)code};
@@ -58,6 +64,10 @@ _Noreturn void rl_port_exit(int code) {
     }
 }
 
-void rl_port_counter_start(void) { rl_board_counter_start(); }
+void rl_port_counter_start(void) {
+    rl_board_counter_start();
+}
 
-uint32_t rl_port_counter_read(void) { return rl_board_counter_read(); }
+uint32_t rl_port_counter_read(void) {
+    return rl_board_counter_read();
+}

@@ -14,7 +14,8 @@ enum {
     RL_SYS_EXIT_EXTENDED = 0x20
 };
 
-// One call; `block` is what the operation asks for: a pointer to its arguments, or the text of WRITE0.
+// One call; `block` is what the operation asks for: a pointer to its arguments, or the text of
+// WRITE0.
 int32_t rl_semihosting(int32_t operation, const void *block);
 
 #endif  // RUSHLIGHT_BOARD_SEMIHOSTING_H_

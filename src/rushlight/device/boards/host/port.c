@@ -16,11 +16,17 @@ static int open_file(const char *name, const char *mode) {
     return -1;
 }
 
-int rl_port_open_read(const char *name) { return open_file(name, "rb"); }
+int rl_port_open_read(const char *name) {
+    return open_file(name, "rb");
+}
 
-int rl_port_open_write(const char *name) { return open_file(name, "wb"); }
+int rl_port_open_write(const char *name) {
+    return open_file(name, "wb");
+}
 
-size_t rl_port_read(int file, void *data, size_t size) { return fread(data, 1, size, files[file]); }
+size_t rl_port_read(int file, void *data, size_t size) {
+    return fread(data, 1, size, files[file]);
+}
 
 size_t rl_port_write(int file, const void *data, size_t size) {
     return fwrite(data, 1, size, files[file]);
@@ -34,14 +40,22 @@ void rl_port_close(int file) {
     files[file] = NULL;
 }
 
-void rl_port_puts(const char *text) { fputs(text, stderr); }
+void rl_port_puts(const char *text) {
+    fputs(text, stderr);
+}
 
-_Noreturn void rl_port_exit(int code) { exit(code); }
+_Noreturn void rl_port_exit(int code) {
+    exit(code);
+}
 
 void rl_port_counter_start(void) {}
 
-uint32_t rl_port_counter_read(void) { return 0; }
+uint32_t rl_port_counter_read(void) {
+    return 0;
+}
 
 void rl_port_stack_paint(void) {}
 
-uint32_t rl_port_stack_used(void) { return 0; }
+uint32_t rl_port_stack_used(void) {
+    return 0;
+}

@@ -1,5 +1,5 @@
-// The part of <string.h> that Rushlight uses, for toolchains without a C library. The functions are in mem.c; the
-// builtins let the compiler expand short constant sizes.
+// The part of <string.h> that Rushlight uses, for toolchains without a C library. The functions are
+// in mem.c; the builtins let the compiler expand short constant sizes.
 #ifndef RUSHLIGHT_BOARD_STRING_H_
 #define RUSHLIGHT_BOARD_STRING_H_
 
