@@ -13,7 +13,7 @@ from rushlight.ops.base import Array, Constant
 from rushlight.ops.weighted import ChannelTerms
 
 TILE_ROWS = 2  # RL_TILE_ROWS
-TILES = ("dsp", "v7m", "v6m")
+TILES = ("mve", "dsp", "v7m", "v6m")
 
 
 def usable_tiers(tiers: Sequence[str], terms: ChannelTerms) -> tuple[list[str], str]:
@@ -47,8 +47,13 @@ def pack_weights(tier: str, rows: Array, groups: int = 1) -> Array:
     return np.hstack([interleaved.reshape(groups, pairs[0].size), single.reshape(groups, single[0].size)])
 
 
-def pack_channels(tier: str, terms: ChannelTerms, zero_point: int) -> Constant:
-    """One entry an output channel: ``rl_channel``, for DSP ``rl_channel_dsp``."""
+def pack_channels(tier: str, terms: ChannelTerms, zero_point: int, groups: int = 1) -> Constant:
+    """``rl_channel`` entries, for DSP ``rl_channel_dsp``, for MVE ``rl_channels_mve`` (each group filled up to fours)."""
+    if tier == "mve":
+        fields = np.stack([terms.bias, terms.multiplier << 16, 15 - terms.shift]).reshape(3, groups, -1)
+        filled = np.pad(fields, ((0, 0), (0, 0), (0, -fields.shape[2] % 4)))
+        fours = filled.reshape(3, -1, 4).swapaxes(0, 1)
+        return Constant("channels", fours.astype("<i4").reshape(-1), "int32_t")
     if tier != "dsp":
         return terms.constant()
     packed = np.zeros(len(terms.bias), np.dtype([("b", "<i4"), ("a", "<i4"), ("m", "<i2"), ("s", "<u2")]))
@@ -62,4 +67,4 @@ def tile_constants(
 ) -> tuple[Constant, Constant]:
     """The packed weights and channels of a layer whose weights are ``rows`` [output channels, depth]."""
     weights = np.ascontiguousarray(pack_weights(tier, rows, groups).reshape(-1))
-    return Constant("weights", weights), pack_channels(tier, terms, zero_point)
+    return Constant("weights", weights), pack_channels(tier, terms, zero_point, groups)

@@ -22,6 +22,13 @@ typedef struct rl_channel_dsp {
     uint16_t shift; /* 16 less than in the definition */
 } rl_channel_dsp;
 
+/* What belongs to four output channels on the MVE tier, without pre. */
+typedef struct rl_channels_mve {
+    int32_t bias[4];
+    int32_t multiplier_high[4]; /* multiplier << 16 */
+    int32_t right[4];           /* 15 - shift, negative */
+} rl_channels_mve;
+
 typedef struct rl_tile {
     int32_t depth;
     int32_t channels;
@@ -38,6 +45,7 @@ typedef void rl_tile_function(const rl_tile *t, int32_t rows, const int8_t *cons
 
 rl_tile_function rl_tile_v6m; /* weights [channels][depth], channels: rl_channel */
 rl_tile_function rl_tile_v7m; /* the same */
-rl_tile_function rl_tile_dsp; /* weights in pairs of channels, channels: rl_channel_dsp, scratch */
+rl_tile_function rl_tile_dsp; /* weights in pairs of channels, channels: rl_channel_dsp; scratch */
+rl_tile_function rl_tile_mve; /* weights [channels][depth], fours of channels: rl_channels_mve */
 
 #endif

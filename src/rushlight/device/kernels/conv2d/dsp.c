@@ -6,5 +6,6 @@ void rl_conv2d_s8_dsp(const rl_conv2d_params *p, const int8_t *x, const int8_t *
     const rl_tile t = rl_conv2d_tile(p, scratch);
     /* The tile's widened rows come first, of 2 bytes a tap. */
     int8_t *rows = (int8_t *)scratch + RL_TILE_ROWS * 2 * ((p->depth + 3) & ~3);
-    rl_conv2d_walk(p, x, weights, channels, (int32_t)sizeof *channels, y, rows, &t, rl_tile_dsp);
+    const int32_t group_channels = p->group_out * (int32_t)sizeof *channels;
+    rl_conv2d_walk(p, x, weights, channels, group_channels, y, rows, &t, rl_tile_dsp);
 }

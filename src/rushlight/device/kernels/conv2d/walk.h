@@ -71,9 +71,9 @@ static inline rl_tile rl_conv2d_tile(const rl_conv2d_params *p, void *scratch) {
     return t;
 }
 
-/* channel_size: bytes of the tier's entry for one channel. */
+/* group_channels: bytes of the tier's channel entries for one group. */
 static inline void rl_conv2d_walk(const rl_conv2d_params *p, const int8_t *x, const int8_t *weights,
-                                  const void *channels, int32_t channel_size, int8_t *y,
+                                  const void *channels, int32_t group_channels, int8_t *y,
                                   int8_t *scratch, const rl_tile *t, rl_tile_function *tile) {
     const rl_window *w = &p->window;
     for (int32_t n = 0; n < w->batch; n++) {
@@ -91,7 +91,7 @@ static inline void rl_conv2d_walk(const rl_conv2d_params *p, const int8_t *x, co
                         out[r] = out_row + (ox + r) * w->out_c + g * p->group_out;
                     }
                     tile(t, rows, row, weights + g * p->group_weights,
-                         (const int8_t *)channels + g * p->group_out * channel_size, out);
+                         (const int8_t *)channels + g * group_channels, out);
                 }
             }
         }
