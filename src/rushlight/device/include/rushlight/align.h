@@ -12,6 +12,6 @@
 #endif
 
 /* Whether a pointer is a multiple of `bytes`, a power of two. */
-#define RL_IS_ALIGNED(pointer, bytes) (((uintptr_t)(pointer) & ((uintptr_t)(bytes)-1u)) == 0u)
+#define RL_IS_ALIGNED(pointer, bytes) (((uintptr_t)(pointer) & ((uintptr_t)(bytes) - 1u)) == 0u)
 
 #endif

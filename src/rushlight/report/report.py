@@ -1,0 +1,196 @@
+"""What a compiled program is made of: layers, kernels, memory, and each step that the user should know of."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rushlight.emit.program import FORMAT, program_facts
+from rushlight.errors import RushlightError
+from rushlight.schedule.types import Schedule
+
+_NARROWEST = 60
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One kernel call. Sizes in bytes; ``weights`` are its packed constants, also those that another layer shares."""
+
+    name: str
+    module: str
+    source: str
+    op: str
+    inputs: list[list[int]]
+    output: list[int]
+    macs: int
+    kernel: str
+    tier: str
+    scratch: int
+    weights: int
+    parameters: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Build:
+    """Exact bytes of a built program (flash: code, constants and initialised data; RAM without stack), and its compiler."""
+
+    flash: int
+    ram: int
+    toolchain: str
+
+
+class _Sections(Protocol):
+    @property
+    def flash(self) -> int: ...
+    @property
+    def ram(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Report:
+    """Prints as text; ``to_json`` has the same for programs. ``build`` is there once the program was built."""
+
+    facts: Mapping[str, Any]
+    layers: tuple[Layer, ...]
+    build: Build | None = None
+
+    @classmethod
+    def from_schedule(cls, schedule: Schedule) -> Report:
+        """The report of a program that has not been written yet."""
+        return cls.from_facts(program_facts(schedule))
+
+    @classmethod
+    def from_program_json(cls, path: Path) -> Report:
+        """The report of a compiled folder, from its program.json.
+
+        Raises:
+            RushlightError: the file is not there, or not what this version of Rushlight wrote.
+        """
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise RushlightError(f"{path.parent} is not a compiled folder: it has no {path.name}") from None
+        except (OSError, ValueError) as error:
+            raise RushlightError(f"{path}: cannot be read: {error}; compile the model again") from None
+        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+            raise RushlightError(
+                f"{path}: is not of format {FORMAT}, which this version reads; compile the model again"
+            )
+        try:
+            report = cls.from_facts(facts)
+            report.text()
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RushlightError(f"{path}: a key is missing or malformed ({error}); compile the model again") from None
+        return report
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> Report:
+        """The report of what ``program_facts`` gives."""
+        return cls(facts, tuple(Layer(**layer) for layer in facts["layers"]))
+
+    def with_build(self, sections: _Sections, toolchain: str) -> Report:
+        """The same with the sizes of the built program (``firmware.Sections``) and the compiler's name and version."""
+        return Report(self.facts, self.layers, Build(sections.flash, sections.ram, toolchain))
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values: what program.json says, and ``build`` (None if it is not known)."""
+        return {**self.facts, "build": asdict(self.build) if self.build is not None else None}
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """Tables in plain text, at most ``width`` columns wide (the terminal's; 120 where there is none)."""
+        columns = max(width or shutil.get_terminal_size((120, 24)).columns, _NARROWEST)
+        out = io.StringIO()
+        console = Console(
+            file=out, width=columns, color_system=None, force_terminal=False, markup=False, highlight=False, emoji=False
+        )
+        for line in self._head():
+            console.print(Text(line))
+        console.print(self._table(full=columns >= 100))
+        for line in (*self._totals(), *self._notes()):
+            console.print(Text(line))
+        return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+    def _head(self) -> list[str]:
+        facts = self.facts
+        lines = [f"{facts['name']} for {facts['core']} on {facts['board_title']} ({facts['board']})"]
+        if facts["target_note"]:
+            lines.append(facts["target_note"])
+        lines.append(f"kernels, best first: {', '.join(facts['tiers'])}")
+        lines += [f"input {_tensor(t)}" for t in facts["inputs"]]
+        lines += [f"output {_tensor(t)}" for t in facts["outputs"]]
+        if self.build is not None:
+            lines.append(f"built with {self.build.toolchain}")
+        return lines
+
+    def _table(self, full: bool) -> Table:
+        """A row a layer; a narrow page does without the columns that follow from others."""
+        table = Table(box=box.MARKDOWN)
+        table.add_column("layer", overflow="fold")
+        table.add_column("op", overflow="fold")
+        table.add_column("output", overflow="fold")
+        for title in ("MACs", *(("weights",) if full else ())):
+            table.add_column(title, justify="right", overflow="fold")
+        table.add_column("kernel", overflow="fold")
+        if full:
+            table.add_column("tier", overflow="fold")
+            table.add_column("scratch", justify="right", overflow="fold")
+        for layer in self.layers:
+            cells = [layer.module or layer.name, layer.op, _shape(layer.output), f"{layer.macs:,}"]
+            cells += [f"{layer.weights:,}"] if full else []
+            cells += [layer.kernel]
+            cells += [layer.tier, f"{layer.scratch:,}"] if full else []
+            table.add_row(*(Text(cell) for cell in cells))
+        return table
+
+    def _totals(self) -> list[str]:
+        facts = self.facts
+        rom, ram = _region(facts, "rom"), _region(facts, "ram")
+        flash, arena = facts["flash"], facts["arena"]
+        constants = flash["constants"] + flash["parameters"]
+        lines = [
+            f"MACs   {facts['macs']:,} a run",
+            f"RAM    {arena['bytes']:,} bytes of arena; {arena['lower_bound']:,} alive at once, the lower bound; "
+            f"board {ram['bytes']:,} ({ram['name']})",
+            f"flash  {constants:,} bytes of constants (weights {flash['constants']:,}, parameters "
+            f"{flash['parameters']:,}); code: exact once built; board {rom['bytes']:,} ({rom['name']})",
+        ]
+        if self.build is not None:
+            lines.append(f"built  {self.build.flash:,} bytes of flash, {self.build.ram:,} of RAM without the stack")
+        return lines
+
+    def _notes(self) -> list[str]:
+        notes = [f"{n['kind']}: {n['where']}: {n['text']}" for n in self.facts["notes"]]
+        notes += [f"kernel: {layer.module or layer.name}: {layer.note}" for layer in self.layers if layer.note]
+        return ["", "notes", *(f"- {note}" for note in notes)] if notes else []
+
+
+def _shape(shape: list[int]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _tensor(tensor: Mapping[str, Any]) -> str:
+    text = f"{tensor['name']}: {tensor['dtype']} {_shape(tensor['shape'])}"
+    if tensor["scale"] is not None:
+        text += f", real = {tensor['scale']} * (value - {tensor['zero_point']})"
+    return text if tensor["layout"] == "model" else f"{text}, {tensor['layout']}"
+
+
+def _region(facts: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found: list[Mapping[str, Any]] = [region for region in facts["regions"] if region["name"] == facts[key]]
+    if not found:
+        raise ValueError(f"no region '{facts[key]}'")
+    return found[0]
