@@ -28,4 +28,25 @@ static inline int32_t rl_row_offset(int32_t row, int32_t ring, int32_t pitch) {
     return (row < ring ? row : row % ring) * pitch;
 }
 
+/* A window clipped to the input along one axis: position of its first tap inside, number of taps
+ * inside (at least one: the compiler refuses windows of padding alone). */
+typedef struct rl_clip {
+    int32_t first;
+    int32_t taps;
+} rl_clip;
+
+static inline rl_clip rl_clip_window(int32_t position, int32_t stride, int32_t pad, int32_t taps,
+                                     int32_t dilation, int32_t size) {
+    int32_t first = position * stride - pad;
+    int32_t last = first + (taps - 1) * dilation;
+    for (; first < 0; first += dilation) {
+        taps--;
+    }
+    for (; last >= size; last -= dilation) {
+        taps--;
+    }
+    const rl_clip clip = {first, taps};
+    return clip;
+}
+
 #endif

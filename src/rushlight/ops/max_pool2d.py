@@ -1,0 +1,102 @@
+"""max_pool2d: the greatest input of each window, channel by channel. NHWC. Padding never wins: windows are clipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rushlight.graph import Graph, Op, Tensor, TensorSpec
+from rushlight.ops.base import (
+    Annotation,
+    Array,
+    AtenNode,
+    AtenRule,
+    ImportContext,
+    IntegerBuilder,
+    Kernel,
+    Operator,
+    ParamsType,
+    register,
+    spec,
+)
+from rushlight.ops.pooling import check_windows, effective_padding, from_nhwc, pair, to_nhwc
+from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
+
+PARAMS = ParamsType("rl_max_pool2d_params", WINDOW_FIELDS)
+TIERS = ("mve", "dsp", "v6m")
+QUAD = 4  # channels of a DSP word
+
+
+@dataclass(frozen=True)
+class MaxPool2dAttrs:
+    """Pairs are (height, width). ``padding``: top, bottom, left, right; what ``ceil_mode`` hangs over is padding too."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int] = (1, 1)
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+
+def _lower(ctx: ImportContext, node: AtenNode) -> str:
+    spatial = 1 if node.target.endswith("max_pool1d.default") else 2
+    x = to_nhwc(ctx, node["self"], spatial)
+    kernel, dilation = pair(node["kernel_size"], spatial), pair(node["dilation"], spatial)
+    stride = pair(node["stride"], spatial) if node["stride"] else kernel
+    pad = pair(node["padding"], spatial) if spatial == 2 else (0, pair(node["padding"])[0])
+    padding = effective_padding(ctx.tensor(x).shape[1:3], kernel, stride, pad, dilation, node["ceil_mode"])
+    attrs = MaxPool2dAttrs(kernel, stride, dilation, padding)
+    try:
+        y = ctx.emit("max_pool2d", [x], attrs)
+    except ValueError as error:
+        raise ctx.refuse(str(error), "use less padding or dilation") from None
+    return from_nhwc(ctx, y, spatial, node.out_shapes[0])
+
+
+@register
+class MaxPool2d(Operator):
+    """Input int8 [N, H, W, C], output int8 [N, OH, OW, C] of the same quantisation."""
+
+    kind = "max_pool2d"
+    aten = (AtenRule(("max_pool2d.default", "max_pool1d.default"), _lower, Annotation(("self",), output="same")),)
+
+    def infer(self, attrs: Any, inputs: Sequence[Tensor]) -> list[TensorSpec]:
+        x = inputs[0]
+        if len(x.shape) != 4:
+            raise ValueError(f"input {list(x.shape)} is not [N, H, W, C]")
+        out_hw = output_hw(x.shape[1:3], attrs)
+        check_windows(x.shape[1:3], out_hw, attrs)
+        return spec((x.shape[0], *out_hw, x.shape[3]), x.dtype)
+
+    def integer(self, build: IntegerBuilder, op: Op) -> str | None:
+        q = build.tensor(build.inputs[0]).q
+        if not q.same_mapping(build.output):
+            return (
+                f"its output has another quantisation ({build.output.s:g}, {build.output.z}) than its input "
+                f"({q.s:g}, {q.z}); let the two share one"
+            )
+        build.emit(self.kind, build.inputs, op.attrs)
+        return None
+
+    def check(self, op: Op, graph: Graph) -> None:
+        x, y = graph.ins(op)[0], graph.outs(op)[0]
+        if not x.q.same_mapping(y.q):
+            raise ValueError("its input and output have different quantisation")
+        window_params(x, y, op.attrs)
+
+    def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
+        x, y = inputs[0], graph.outs(op)[0]
+        windows = patches(x, op.attrs, (y.shape[1], y.shape[2]), -128)
+        return [windows.max(axis=(3, 4)).astype(x.dtype)]
+
+    def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
+        x = graph.ins(op)[0]
+        params = window_params(x, graph.outs(op)[0], op.attrs)
+        found, note = [], ""
+        for tier in (t for t in tiers if t in TIERS):
+            if tier == "dsp" and x.shape[3] < QUAD:
+                note = f"{x.shape[3]} channels are fewer than the dsp kernel's {QUAD}" if tiers[0] == "dsp" else ""
+                continue
+            symbol, sources = f"rl_max_pool2d_s8_{tier}", (f"max_pool2d/{tier}.c",)
+            found.append(Kernel(symbol, tier, "max_pool2d/max_pool2d.h", sources, PARAMS, params, note=note))
+        return found
