@@ -1,0 +1,73 @@
+"""Runs single-operator cases on emulated boards, many in one program, against the reference.
+
+The program is made as a user's is (schedule, C, firmware), so the kernel is the one that the core's tier gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rushlight.emit import write_c
+from rushlight.firmware import build_firmware, copy_board
+from rushlight.graph import Graph, Op, Tensor
+from rushlight.ops import operator
+from rushlight.ops.base import Array
+from rushlight.run.qemu import run_qemu
+from rushlight.schedule import make_schedule
+from rushlight.target import resolve
+
+#: A core of each tier, on the emulated board that has memory enough for many cases.
+CORES = {"mve": "cortex-m55", "dsp": "cortex-m4", "v7m": "cortex-m3", "v6m": "cortex-m0@mps2-an385"}
+
+
+def merge(cases: Sequence[tuple[Graph, list[Array]]]) -> tuple[Graph, list[Array]]:
+    """One graph of all the cases' operators, side by side, and its inputs."""
+    tensors: dict[str, Tensor] = {}
+    ops: list[Op] = []
+    inputs: list[str] = []
+    outputs: list[str] = []
+    arrays: list[Array] = []
+    for number, (graph, given) in enumerate(cases):
+        new = {name: f"{name}_{number}" for name in graph.tensors}
+        tensors |= {new[n]: replace(t, name=new[n]) for n, t in graph.tensors.items()}
+        for op in graph.ops:
+            renamed = tuple(new[n] for n in op.inputs), tuple(new[n] for n in op.outputs)
+            ops.append(replace(op, name=f"{op.name}_{number}", inputs=renamed[0], outputs=renamed[1]))
+        inputs += [new[n] for n in graph.inputs]
+        outputs += [new[n] for n in graph.outputs]
+        arrays += given
+    return Graph("cases", tensors, tuple(ops), tuple(inputs), tuple(outputs)), arrays
+
+
+def check_on_board(
+    cases: Sequence[tuple[Graph, list[Array]]], tier: str, folder: Path, toolchain: str = "gcc", opt: str = "-O2"
+) -> tuple[int, set[str]]:
+    """Runs the cases on the tier's board; all outputs must equal the reference.
+
+    Returns the instructions of the run and the kernels' symbols, for the test to assert that they are those it means.
+    """
+    merged, arrays = merge(cases)
+    target = resolve(CORES[tier])
+    schedule = make_schedule(merged, target)
+    write_c(schedule, folder, copy_board=copy_board)
+    firmware = build_firmware(folder, target, toolchain=toolchain, opt=opt)
+    expected: list[Array] = []
+    for graph, given in cases:
+        (op,) = graph.ops
+        by_name = dict(zip(graph.inputs, given, strict=True))
+        ins = [by_name[t.name] if t.data is None else t.data for t in graph.ins(op)]
+        expected.append(operator(op.kind).reference(op, graph, ins)[0])
+    total = sum(e.nbytes for e in expected)
+    result = run_qemu(firmware.elf, target, [b"".join(a.tobytes() for a in arrays)], total)
+    position = 0
+    for (graph, _), wanted in zip(cases, expected, strict=True):
+        blob = result.outputs[0][position : position + wanted.nbytes]
+        position += wanted.nbytes
+        got = np.frombuffer(blob, wanted.dtype).reshape(wanted.shape)
+        shapes = [t.shape for t in graph.ins(graph.ops[0])]
+        np.testing.assert_array_equal(got, wanted, f"{graph.ops[0].kind} {shapes} {graph.ops[0].attrs}")
+    return result.instructions[0], {call.kernel.symbol for call in schedule.calls}
