@@ -129,6 +129,35 @@ def test_code_for_a_core_without_unaligned_loads_faults_on_a_core_with_them(
         run_folder(folder, trouble(UNALIGNED), "qemu", toolchain="gcc")
 
 
+@pytest.mark.parametrize(
+    ("spec", "address", "message"),
+    [
+        ("microbit", 0x20010000, "HardFault"),
+        ("mps2-an385", 0x00900000, "the program touches memory that the board does not have"),
+        ("mps2-an386", 0x20900000, "the program touches memory that the board does not have"),
+        ("mps2-an500", 0x20900000, "the program touches memory that the board does not have"),
+        ("mps2-an505", 0x39000000, "HardFault"),
+        ("mps3-an547", 0x31800000, "HardFault"),
+    ],
+)
+def test_memory_that_the_board_does_not_have_is_noticed(tmp_path: Path, spec: str, address: int, message: str) -> None:
+    folder = make_toy(tmp_path / "toy", resolve(spec))
+    source = folder / "model" / "toy.c"
+    frame = "volatile int8_t frame[20000];"
+    assert frame in source.read_text()
+    source.write_text(source.read_text().replace(frame, f"volatile int8_t *frame = (volatile int8_t *){address:#x};"))
+    with pytest.raises(RushlightError, match=f"{spec}: {message}"):
+        run_folder(folder, trouble(BIG_FRAME), "qemu", toolchain="gcc")
+
+
+def test_a_fault_in_the_fault_handler_is_a_lockup(tmp_path: Path) -> None:
+    folder = make_toy(tmp_path / "toy", resolve("mps2-an386"))
+    source = folder / "board" / "fault.c"
+    source.write_text(source.read_text().replace("static char line[96];", 'static char line[96];\n__asm__("udf #0");'))
+    with pytest.raises(RushlightError, match="mps2-an386: the core locked up: a fault within the fault handler"):
+        run_folder(folder, trouble(UNDEFINED), "qemu", toolchain="gcc")
+
+
 @pytest.mark.parametrize("toolchain", ["gcc", "clang", "zig"])
 @pytest.mark.parametrize(("spec", "region"), [("microbit", "ram"), ("mps2-an386", "ram"), ("mps3-an547", "sram")])
 def test_an_arena_too_big_is_refused_with_region_and_bytes(
