@@ -62,12 +62,10 @@ TORCH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sqrt": torch.sqrt,
     "square": torch.square,
     "tanh": torch.tanh,
-    "add": lambda x: x + 0.7,
-    "mul": lambda x: x * -1.5,
+    "affine": lambda x: x * -1.5 + 0.7,
     "pow": lambda x: x**3.0,
     "rdiv": lambda x: 2.0 / x,
     "rpow": lambda x: 1.7**x,
-    "rsub": lambda x: 0.3 - x,
 }
 PARAMETERS: dict[str, tuple[float, ...]] = {
     "celu": (1.3,),
@@ -76,12 +74,10 @@ PARAMETERS: dict[str, tuple[float, ...]] = {
     "leaky_relu": (0.1,),
     "softplus": (2.0, 5.0),
     "softshrink": (0.5,),
-    "add": (0.7,),
-    "mul": (-1.5,),
+    "affine": (-1.5, 0.7),
     "pow": (3.0,),
     "rdiv": (2.0,),
     "rpow": (1.7,),
-    "rsub": (0.3,),
 }
 
 
@@ -135,7 +131,7 @@ def test_codes_without_a_value_take_their_nearest_neighbours() -> None:
         "unary", UnaryAttrs("log"), [Tensor("x", (2,), DType.INT8, QParams((0.1,), (127,), None, -128, 126))], SIGNED
     )
     assert reason is None  # log(0) = -inf is a value: the lowest
-    _, reason = try_integer("unary", UnaryAttrs("mul", (math.nan,)), [x], SIGNED)
+    _, reason = try_integer("unary", UnaryAttrs("affine", (math.nan, 0.0)), [x], SIGNED)
     assert reason == "it has no value anywhere in the input's range"
 
 
@@ -201,7 +197,7 @@ def test_parameters_are_taken_from_the_aten_operator() -> None:
 
 def test_a_fused_clamp_narrows_the_table() -> None:
     x = Tensor("x", (256,), DType.INT8, SIGNED)
-    y = run(integer_graph("unary", UnaryAttrs("add", (3.0,)), [x], SIGNED, clamp=(0.0, 6.0)), ALL)
+    y = run(integer_graph("unary", UnaryAttrs("affine", (1.0, 3.0)), [x], SIGNED, clamp=(0.0, 6.0)), ALL)
     assert (y.min(), y.max()) == (3, 123)
 
 

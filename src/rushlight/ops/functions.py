@@ -78,11 +78,9 @@ FUNCTIONS: Mapping[str, Callable[..., Real]] = {
     "sqrt": np.sqrt,
     "square": np.square,
     "tanh": np.tanh,
-    # with a number c
-    "add": lambda x, c: x + c,
-    "mul": lambda x, c: x * c,
+    # arithmetic with numbers
+    "affine": lambda x, factor, offset: factor * x + offset,
     "pow": lambda x, c: np.power(x, c),
     "rdiv": lambda x, c: c / x,
     "rpow": lambda x, c: np.power(c, x),
-    "rsub": lambda x, c: c - x,
 }
