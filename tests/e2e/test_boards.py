@@ -198,6 +198,19 @@ def test_error_code_on_the_host_is_one_line(toys: dict[str, Path]) -> None:
         run_folder(toys["microbit"], trouble(ERROR), "host")
 
 
+def test_an_endless_loop_on_the_host_is_stopped(toys: dict[str, Path]) -> None:
+    with pytest.raises(RushlightError, match="the host program did not end within 1 s and was stopped"):
+        run_folder(toys["microbit"], trouble(ENDLESS), "host", timeout_s=1)
+
+
+def test_a_write_out_of_bounds_under_the_sanitizer_is_one_line(toys: dict[str, Path]) -> None:
+    program = build_host(toys["microbit"], sanitize=True)
+    sample = b"".join(array.tobytes() for array in trouble(BIG_FRAME))
+    with pytest.raises(RushlightError, match=r"the host program failed: .*(AddressSanitizer|runtime error)") as caught:
+        run_host(program, [sample], 9)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_second_build_of_the_same_files_is_not_made(toys: dict[str, Path]) -> None:
     target = resolve("mps2-an385")
     first = build_firmware(toys["mps2-an385"], target, toolchain="gcc").elf

@@ -84,7 +84,19 @@ static void toy_spin(int turns) {
 }
 
 static int toy_go_wrong(const int8_t *x) {
-    return x[0] == ASK_ERROR ? -3 : 1;
+    switch (x[0]) {
+        case ASK_ERROR:
+            return -3;
+        case ASK_BIG_FRAME:
+            toy_arena[TOY_ARENA - ASK_BIG_FRAME + x[0]] = 1;
+            return 0;
+        case ASK_ENDLESS:
+            for (;;) {
+                __asm__ volatile("");
+            }
+        default:
+            return 1;
+    }
 }
 #endif
 
