@@ -52,13 +52,13 @@ def test_half_model_names_the_parameter() -> None:
 @pytest.mark.parametrize(("value", "word"), [(float("nan"), "NaN"), (float("inf"), "infinity")])
 def test_bad_weight_names_the_parameter(value: float, word: str) -> None:
     model = nn.Sequential(nn.Linear(6, 2))
-    model[0].weight.data[1, 2] = value
+    model.get_parameter("0.weight").data[1, 2] = value
     assert f"parameter '0.weight' holds {word} (1 of 12)" in refusal(model)
 
 
 def test_bad_buffer_names_the_buffer() -> None:
     model = nn.Sequential(nn.Linear(6, 2), nn.BatchNorm1d(2))
-    model[1].running_mean[0] = float("nan")
+    model.get_buffer("1.running_mean")[0] = float("nan")
     assert "buffer '1.running_mean' holds NaN" in refusal(model)
 
 

@@ -91,10 +91,12 @@ class RushlightQuantizer(Quantizer):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self._rules = rules()
+        self._fixed: dict[Node, FixedQParamsQuantizationSpec] = {}  # values whose scale is known beforehand
 
     def annotate(self, model: GraphModule) -> GraphModule:
         """Annotates every node that an operator's file has an annotation for."""
         warn_of_wrong_folds(model)
+        self._fixed = {}
         for node in model.graph.nodes:
             rule = self._rules.get(target_name(node))
             if rule is not None and rule.annotation is not None and _is_float(node):
@@ -122,10 +124,12 @@ class RushlightQuantizer(Quantizer):  # type: ignore[misc]
             return QuantizationAnnotation(inputs, output, _annotated=True)
 
         activations = [a for name in annotation.activations for a in _members(args[name]) if _is_float(a)]
+        # Members of a list have one range, which must hold them all: no member's own fixed one.
+        several = annotation.output == "same" and len(set(activations)) > 1
         for activation in activations:
             if activation not in inputs:
-                shares = annotation.output == "same" and inputs
-                inputs[activation] = SharedQuantizationSpec((activations[0], node)) if shares else activation_spec()
+                own = activation_spec() if several else self._fixed.get(activation, activation_spec())
+                inputs[activation] = SharedQuantizationSpec((activations[0], node)) if several and inputs else own
         weight = args[annotation.weight] if annotation.weight else None
         if isinstance(weight, Node):  # one that is computed on the way has no channels to look at beforehand
             inputs[weight] = weight_spec(annotation.weight_axis) if _constant(weight) else activation_spec()
@@ -135,8 +139,12 @@ class RushlightQuantizer(Quantizer):  # type: ignore[misc]
 
         if annotation.output == "same" and activations:
             output = SharedQuantizationSpec((activations[0], node))
+            if not several and activations[0] in self._fixed:
+                output = self._fixed[activations[0]]
         if annotation.absorbs_clamp and self._clamp_behind(node):
             output = None
+        if isinstance(output, FixedQParamsQuantizationSpec):
+            self._fixed[node] = output
         return QuantizationAnnotation(inputs, output, _annotated=True)
 
     def _clamp_behind(self, node: Node) -> bool:
