@@ -1,13 +1,8 @@
 """depthwise_conv2d: every kernel on every tier equals the reference, and the reference torch's convolution."""
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
-import torch
 
 from rushlight.graph import DType, Graph, QParams, Tensor
-from rushlight.ops import operator
 from rushlight.ops.base import Array
 from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
 from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_int8, random_q, single_op

@@ -26,13 +26,16 @@ PARAMS = ParamsType(
         ("out_min", "int16_t", 1),
         ("out_max", "int16_t", 1),
         ("multiplier", "int16_t", 1),
+        ("taps", "int16_t", 1),
         ("plan_stride", "int16_t", 1),
+        ("reserved", "int16_t", 1),
     ),
 )
 #: Output pixels that a tier's tile computes together.
-PIXELS = {"v7m": 2, "v6m": 2}
+PIXELS = {"mve": 1, "dsp": 1, "v7m": 2, "v6m": 2}
 BLOCK = 16  # channels of an MVE block
 QUAD = 4  # channels of a DSP tile
+UNROLL = 3  # taps of a DSP tile
 #: Order in which an MVE block's 32-bit sums lie in four vectors: bottom and top halves, twice.
 INTERLEAVE = np.array([[0, 4, 8, 12], [2, 6, 10, 14], [1, 5, 9, 13], [3, 7, 11, 15]])
 
@@ -93,7 +96,8 @@ class DepthwiseConv2d(Operator):
         return [self.terms(op, graph).requantize(acc, y, attrs.out_min, attrs.out_max)]
 
     def macs(self, op: Op, graph: Graph) -> int:
-        return graph.outs(op)[0].elements * op.attrs.kernel[0] * op.attrs.kernel[1]
+        kernel: tuple[int, int] = op.attrs.kernel
+        return graph.outs(op)[0].elements * kernel[0] * kernel[1]
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, w, _ = graph.ins(op)
@@ -112,7 +116,7 @@ class DepthwiseConv2d(Operator):
             "out_min": attrs.out_min,
             "out_max": attrs.out_max,
             "multiplier": attrs.multiplier,
-            "plan_stride": 0,
+            "reserved": 0,
         }
         found, note = [], ""
         for tier in (t for t in tiers if t in PIXELS):
@@ -122,17 +126,24 @@ class DepthwiseConv2d(Operator):
             if tier == "dsp" and x.shape[3] < QUAD:
                 note = note or f"{x.shape[3]} channels are fewer than the dsp kernel's {QUAD}"
                 continue
-            plan_stride, constants = 0, (Constant("weights", np.ascontiguousarray(rows)), terms.constant())
+            taps, plan_stride = rows.shape[1], 0
+            constants: tuple[Constant, ...]
             if tier == "mve":
                 plan = tap_groups(rows)
                 plan_stride = plan.shape[1]
                 constants = (
                     Constant("weights", block_weights(rows)),
-                    Constant("channels", block_terms(terms), "int32_t"),
+                    Constant("terms", block_terms(terms), "int32_t"),
                     Constant("groups", plan.reshape(-1), "uint8_t"),
                 )
             elif tier == "dsp":
-                constants = (Constant("weights", quad_weights(rows), "int16_t"), terms.constant())
+                taps += -taps % UNROLL
+                constants = (
+                    Constant("weights", quad_weights(rows, taps), "int16_t"),
+                    Constant("terms", quad_terms(terms, y.q.z), "int32_t"),
+                )
+            else:
+                constants = (Constant("weights", np.ascontiguousarray(rows)), terms.constant())
             found.append(
                 Kernel(
                     symbol=f"rl_depthwise_conv2d_s8_{tier}",
@@ -140,10 +151,10 @@ class DepthwiseConv2d(Operator):
                     header="depthwise_conv2d/depthwise_conv2d.h",
                     sources=(f"depthwise_conv2d/{tier}.c",),
                     params_type=PARAMS,
-                    params=params | {"plan_stride": plan_stride},
+                    params=params | {"taps": taps, "plan_stride": plan_stride},
                     constants=constants,
                     takes_scratch=True,
-                    scratch=scratch_bytes(x.shape[3], rows.shape[1], PIXELS[tier]),
+                    scratch=scratch_bytes(x.shape[3], taps, PIXELS[tier]),
                     note=note,
                 )
             )
@@ -155,12 +166,26 @@ def scratch_bytes(channels: int, taps: int, pixels: int) -> int:
     return 8 * taps * pixels + channels
 
 
-def quad_weights(rows: NDArray[np.int8]) -> NDArray[np.int16]:
-    """[quad][tap][w0 w2 w1 w3]: pairs as SXTB16 splits four bytes. The last quad overlaps the one before (channels % 4)."""
-    channels = rows.shape[0]
-    starts = np.minimum(np.arange(0, channels, QUAD), channels - QUAD)
-    order = starts[:, None] + np.array([0, 2, 1, 3])
-    return np.ascontiguousarray(rows[order].transpose(0, 2, 1)).astype("<i2").reshape(-1)
+def _quads(channels: int) -> NDArray[np.int64]:
+    """First channel of each quad; the last overlaps the one before where channels are not a multiple of four."""
+    starts: NDArray[np.int64] = np.minimum(np.arange(0, channels, QUAD), channels - QUAD)
+    return starts
+
+
+def quad_weights(rows: NDArray[np.int8], taps: int) -> NDArray[np.int16]:
+    """[quad][tap][w0 w2 w1 w3]: pairs as SXTB16 splits four bytes; taps beyond the window are 0."""
+    padded = np.zeros((rows.shape[0], taps), "<i2")
+    padded[:, : rows.shape[1]] = rows
+    order = _quads(rows.shape[0])[:, None] + np.array([0, 2, 1, 3])
+    return np.ascontiguousarray(padded[order].transpose(0, 2, 1)).reshape(-1)
+
+
+def quad_terms(terms: ChannelTerms, zero_point: int) -> NDArray[np.int32]:
+    """[quad][4 channels][bias, addend, multiplier, shift - 16]; the addend holds zero point and rounding."""
+    addend = (zero_point << (terms.shift - 16)) + (1 << (terms.shift - 17))
+    table = np.stack([terms.bias, addend, terms.multiplier, terms.shift - 16], axis=1)
+    order = _quads(len(terms.bias))[:, None] + np.arange(QUAD)
+    return np.ascontiguousarray(table[order]).astype("<i4").reshape(-1)
 
 
 def _blocks(channels: int) -> int:

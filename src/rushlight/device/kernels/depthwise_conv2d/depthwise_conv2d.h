@@ -15,7 +15,9 @@ typedef struct rl_depthwise_conv2d_params {
     int16_t out_min;
     int16_t out_max;
     int16_t multiplier;
+    int16_t taps;        /* kernel_h * kernel_w; for dsp rounded up to a multiple of 3 */
     int16_t plan_stride; /* mve: bytes of a block's row of groups */
+    int16_t reserved;
 } rl_depthwise_conv2d_params;
 
 /* weights: [out_c][taps]; scratch: 16 * taps + in_c bytes. */
@@ -26,16 +28,25 @@ void rl_depthwise_conv2d_s8_v7m(const rl_depthwise_conv2d_params *p, const int8_
                                 const int8_t *weights, const rl_channel *channels, int8_t *y,
                                 void *scratch);
 
-/* multiplier 1, at least 4 channels, pre 0. weights: [quad][tap][w0 w2 w1 w3]; scratch as above. */
+/* What the dsp kernel needs of a channel, with rl_requantize_addend and the shift made ready. */
+typedef struct rl_dw_dsp_terms {
+    int32_t bias;
+    int32_t addend;
+    int32_t multiplier;
+    int32_t right; /* shift - 16 */
+} rl_dw_dsp_terms;
+
+/* multiplier 1, at least 4 channels, pre 0. weights: [quad][tap][w0 w2 w1 w3], terms: [quad][4] of
+ * rl_dw_dsp_terms; scratch: 8 * taps + in_c bytes. */
 void rl_depthwise_conv2d_s8_dsp(const rl_depthwise_conv2d_params *p, const int8_t *x,
-                                const int16_t *weights, const rl_channel *channels, int8_t *y,
+                                const int16_t *weights, const int32_t *terms, int8_t *y,
                                 void *scratch);
 
-/* multiplier 1, pre 0. weights: [block][tap][16 channels]; channels: [block][12][4]; groups:
+/* multiplier 1, pre 0. weights: [block][tap][16 channels]; terms: [block][12][4]; groups:
  * [block][plan_stride] lengths of runs of taps whose sums fit 16 bits, ended by 0; scratch: 8 *
  * taps + in_c bytes. */
 void rl_depthwise_conv2d_s8_mve(const rl_depthwise_conv2d_params *p, const int8_t *x,
-                                const int8_t *weights, const int32_t *channels,
-                                const uint8_t *groups, int8_t *y, void *scratch);
+                                const int8_t *weights, const int32_t *terms, const uint8_t *groups,
+                                int8_t *y, void *scratch);
 
 #endif

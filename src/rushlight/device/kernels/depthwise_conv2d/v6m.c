@@ -17,7 +17,6 @@ static int8_t finish(const rl_depthwise_conv2d_params *p, const rl_channel *chan
 static inline void tile(const rl_depthwise_conv2d_params *p, const int8_t *const *slots,
                         int8_t *const *outputs, const void *constants) {
     const scalar_constants *k = constants;
-    const int32_t taps = p->window.kernel_h * p->window.kernel_w;
     const int8_t *w = k->weights;
     int8_t *y0 = outputs[0], *y1 = outputs[1];
     const rl_channel *channel = k->channels;
@@ -25,7 +24,7 @@ static inline void tile(const rl_depthwise_conv2d_params *p, const int8_t *const
         for (int32_t m = 0; m < p->multiplier; m++) {
             int32_t acc0 = channel->bias, acc1 = acc0;
             const int8_t *const *slot = slots;
-            for (const int8_t *end = w + taps; w < end; slot += PIXELS) {
+            for (const int8_t *end = w + p->taps; w < end; slot += PIXELS) {
                 const int32_t weight = *w++;
                 acc0 += slot[0][c] * weight;
                 acc1 += slot[1][c] * weight;

@@ -83,8 +83,12 @@ static inline void rl_dw_walk(const rl_depthwise_conv2d_params *p, const int8_t 
     const rl_window *w = &p->window;
     /* The pointers have 8 bytes each in the scratch formula, so that it holds on 64-bit hosts. */
     const int8_t **slots = (const int8_t **)scratch;
-    int8_t *padding = (int8_t *)scratch + 8 * w->kernel_h * w->kernel_w * pixels;
+    int8_t *padding = (int8_t *)scratch + 8 * p->taps * pixels;
     __builtin_memset(padding, p->in_zero_point, (size_t)w->in_c);
+    /* Taps beyond the window have weights of 0 and may read anything. */
+    for (int32_t i = w->kernel_h * w->kernel_w * pixels; i < p->taps * pixels; i++) {
+        slots[i] = padding;
+    }
     for (int32_t n = 0; n < w->batch; n++) {
         for (int32_t row = w->row_begin; row < w->row_end; row++) {
             int8_t *line = y + rl_row_offset(row, w->out_ring, w->out_pitch);

@@ -1,0 +1,93 @@
+/* depthwise_conv2d for MVE: one pixel, 16 channels at once. Products are summed in 16-bit lanes
+ * over runs of taps that the compiler has proved to fit, then widened. */
+#include "common/simd_mve.h"
+#include "depthwise_conv2d/walk.h"
+
+enum { PIXELS = 1, LANES = 16 };
+
+typedef struct mve_constants {
+    const int8_t *weights;
+    const int32_t *terms;
+    const uint8_t *groups;
+} mve_constants;
+
+/* Sums of 16 channels. Widening takes even and odd lanes apart, so the channels lie as 0 4 8 12,
+ * 2 6 10 14, 1 5 9 13, 3 7 11 15. */
+typedef struct block_sums {
+    rl_s32x4 s0, s1, s2, s3;
+} block_sums;
+
+static inline rl_s32x4 finish(rl_s32x4 acc, const int32_t *terms) {
+    return rl_requantize_mve(acc, rl_vldrwq_s32(terms + 4), rl_vldrwq_s32(terms + 8));
+}
+
+/* Narrows to 16 channels in order, adds the zero point and clamps. */
+static inline rl_s8x16 narrow(const rl_depthwise_conv2d_params *p, const block_sums *s,
+                              const int32_t *terms) {
+    rl_s16x8 even = rl_vdupq_n_s16(0), odd = even;
+    even = rl_vqmovnbq_s32(even, finish(s->s0, terms));
+    even = rl_vqmovntq_s32(even, finish(s->s1, terms + 12));
+    odd = rl_vqmovnbq_s32(odd, finish(s->s2, terms + 24));
+    odd = rl_vqmovntq_s32(odd, finish(s->s3, terms + 36));
+    rl_s8x16 out = rl_vdupq_n_s8(0);
+    out = rl_vqmovnbq_s16(out, rl_vqaddq_n_s16(even, p->out_zero_point));
+    out = rl_vqmovntq_s16(out, rl_vqaddq_n_s16(odd, p->out_zero_point));
+    out = rl_vmaxq_s8(out, rl_vdupq_n_s8((int8_t)p->out_min));
+    return rl_vminq_s8(out, rl_vdupq_n_s8((int8_t)p->out_max));
+}
+
+/* One block of channels; `part` says that not all lanes are there. */
+static inline void block(const rl_depthwise_conv2d_params *p, const int8_t *const *slot, int32_t c,
+                         const int8_t *w, const int32_t *terms, const uint8_t *group, int8_t *y,
+                         int part) {
+    const rl_pred lanes = rl_vctp8q((uint32_t)(p->window.in_c - c));
+    block_sums s = {rl_vldrwq_s32(terms), rl_vldrwq_s32(terms + 12), rl_vldrwq_s32(terms + 24),
+                    rl_vldrwq_s32(terms + 36)};
+    for (int32_t length = *group; length > 0; length = *++group) {
+        rl_s16x8 even = rl_vdupq_n_s16(0), odd = even;
+        for (int32_t i = length; i > 0; i--) {
+            const int8_t *from = *slot++ + c;
+            const rl_s8x16 x = part ? rl_vldrbq_z_s8(from, lanes) : rl_vldrbq_s8(from);
+            const rl_s8x16 weight = rl_vldrbq_s8(w);
+            even = rl_vaddq_s16(even, rl_vmullbq_int_s8(x, weight));
+            odd = rl_vaddq_s16(odd, rl_vmulltq_int_s8(x, weight));
+            w += LANES;
+        }
+        s.s0 = rl_vaddq_s32(s.s0, rl_vmovlbq_s16(even));
+        s.s1 = rl_vaddq_s32(s.s1, rl_vmovltq_s16(even));
+        s.s2 = rl_vaddq_s32(s.s2, rl_vmovlbq_s16(odd));
+        s.s3 = rl_vaddq_s32(s.s3, rl_vmovltq_s16(odd));
+    }
+    const rl_s8x16 out = narrow(p, &s, terms);
+    if (part) {
+        rl_vstrbq_p_s8(y + c, out, lanes);
+    } else {
+        rl_vstrbq_s8(y + c, out);
+    }
+}
+
+static inline void tile(const rl_depthwise_conv2d_params *p, const int8_t *const *slots,
+                        int8_t *const *outputs, const void *constants) {
+    const mve_constants *k = constants;
+    const int32_t channels = p->window.in_c;
+    const int8_t *w = k->weights;
+    const int32_t *terms = k->terms;
+    const uint8_t *group = k->groups;
+    int32_t c = 0;
+    for (; c + LANES <= channels; c += LANES) {
+        block(p, slots, c, w, terms, group, outputs[0], 0);
+        w += LANES * p->taps;
+        terms += 48;
+        group += p->plan_stride;
+    }
+    if (c < channels) {
+        block(p, slots, c, w, terms, group, outputs[0], 1);
+    }
+}
+
+void rl_depthwise_conv2d_s8_mve(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                const int8_t *weights, const int32_t *terms, const uint8_t *groups,
+                                int8_t *y, void *scratch) {
+    const mve_constants constants = {weights, terms, groups};
+    rl_dw_walk(p, x, y, scratch, PIXELS, tile, &constants);
+}
