@@ -111,6 +111,7 @@ def compile(
 
     Raises RushlightError (one line: what, where, why, what next); UnsupportedError for operators without a kernel.
     """
+    from rushlight.emit import check_model_name
     from rushlight.frontend import import_program, load_pt2
     from rushlight.passes import lower
     from rushlight.target import resolve
@@ -120,23 +121,28 @@ def compile(
         program = load_pt2(program)
     if io not in ("float", "int8") or layout not in ("nchw", "nhwc"):
         raise RushlightError(f"io='{io}', layout='{layout}': io is 'float' or 'int8', layout is 'nchw' or 'nhwc'")
-    graph = lower(import_program(program, name), io=io, layout=layout)
-    return schedule_for(graph, where)
+    graph = lower(import_program(program, check_model_name(name)), io=io, layout=layout)
+    return _schedule(graph, where)
 
 
-def schedule_for(graph: Graph, target: Target) -> CompiledModel:
+#: Flash kept free for code when a bare core's board is chosen: kernels of a large net and start-up take less.
+_CODE_RESERVE = 32 * 1024
+
+
+def _schedule(graph: Graph, target: Target) -> CompiledModel:
     """Schedules an integer graph; a bare Armv6-M core whose emulated board is too small gets the next larger one."""
     from rushlight.schedule import DoesNotFit, make_schedule
     from rushlight.target import fallbacks
 
-    candidates = fallbacks(target)
-    for i, candidate in enumerate(candidates):
+    *smaller, last = fallbacks(target)
+    for candidate in smaller:
         try:
-            return CompiledModel(graph, make_schedule(graph, candidate), candidate)
+            schedule = make_schedule(graph, candidate)
         except DoesNotFit:
-            if i == len(candidates) - 1:
-                raise
-    raise AssertionError("no target")
+            continue
+        if schedule.constant_bytes + schedule.parameter_bytes + _CODE_RESERVE <= candidate.board.rom.size:
+            return CompiledModel(graph, schedule, candidate)
+    return CompiledModel(graph, make_schedule(graph, last), last)
 
 
 def _array(value: ArrayLike) -> Array:
