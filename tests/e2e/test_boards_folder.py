@@ -41,6 +41,13 @@ def test_a_leading_axis_is_that_of_samples(toy: Path, samples: int) -> None:
         assert len(result.instructions) == (samples if on == "qemu" else 0)
 
 
+def test_samples_may_lie_along_a_batch_axis_of_one(toy: Path) -> None:
+    inputs = toy_inputs(3)
+    result = run_folder(toy, [inputs[0][:, 0], inputs[1][:, 0]], "host")
+    np.testing.assert_array_equal(result.outputs[0], toy_answers(inputs)[0][:, 0])
+    np.testing.assert_array_equal(result.outputs[1], toy_answers(inputs)[1][:, 0])
+
+
 def test_strided_arrays_run_alike(toy: Path) -> None:
     x, gain = toy_inputs(4)
     strided = np.concatenate([x, x], axis=2)[:, :, :5]
@@ -87,13 +94,13 @@ X, GAIN = toy_inputs(2)
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ([X], r"the model has 2 inputs, 1 were given: 'x' \(int8 \[1, 5\]\), 'gain' \(float32 \[1\]\)"),
+        ([X], r"the model has 2 inputs, 1 were given; it takes 'x' \(int8 \[1, 5\]\), 'gain' \(float32 \[1\]\)"),
         ([X.astype(np.float32), GAIN], r"input 'x' is of dtype float32, not int8"),
         ([X, GAIN.astype(np.float64)], r"input 'gain' is of dtype float64, not float32"),
         ([X[:, :, :4], GAIN], r"input 'x' has shape \[2, 1, 4\], not \[1, 5\] or \[samples, 1, 5\]"),
         ([X[0, 0], GAIN], r"input 'x' has shape \[5\], not \[1, 5\]"),
-        ([X, GAIN[:1]], r"the inputs differ in their number of samples: 'x' 2, 'gain' 1"),
-        ([X, GAIN[0]], r"the inputs differ in their number of samples: 'x' 2, 'gain' one"),
+        ([X, GAIN[:1]], r"the inputs differ in their number of samples or in how they are stacked: 'x' 2, 'gain' 1"),
+        ([X, GAIN[0]], r"the inputs differ in their number of samples or in how they are stacked: 'x' 2, 'gain' 1"),
         ([X[:0], GAIN[:0]], r"the inputs hold no sample"),
     ],
 )

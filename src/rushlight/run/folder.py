@@ -14,7 +14,7 @@ from rushlight.errors import RushlightError
 from rushlight.firmware import build_firmware, build_host
 from rushlight.run.host import run_host
 from rushlight.run.qemu import run_qemu
-from rushlight.run.result import RunResult
+from rushlight.run.samples import InputSpec, join_outputs, split_inputs
 from rushlight.target import Target, cores, load_board
 
 Array = NDArray[Any]
@@ -24,28 +24,11 @@ _DTYPES = ("float32", "int8")
 
 
 @dataclass(frozen=True)
-class TensorSpec:
-    """An input or output of a program: name, shape with its batch axis, and element type."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-
-    @property
-    def nbytes(self) -> int:
-        """Size in bytes."""
-        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
-
-    def __str__(self) -> str:
-        return f"{self.dtype} {list(self.shape)}"
-
-
-@dataclass(frozen=True)
 class FolderResult:
     """Outputs of a run as arrays.
 
     Attributes:
-        outputs: an array an output; with a leading axis of samples if the inputs had one.
+        outputs: an array an output; samples are stacked as in the inputs.
         instructions: instructions of each sample's inference; empty on the host.
         stack_bytes: the deepest stack of an inference; 0 on the host.
     """
@@ -68,7 +51,8 @@ def run_folder(
 
     Args:
         folder: what ``write_c`` wrote; the program is built in its ``build``.
-        inputs: an array an input, of its shape and dtype; or all with one more leading axis, that of samples.
+        inputs: an array an input, of its shape and dtype; or all with one more leading axis, that of samples; or with
+            several samples along a batch axis that the model has as 1.
         on: ``qemu`` or ``host``.
         toolchain: for ``qemu``: ``gcc``, ``clang``, ``zig``, or None for the first that is installed.
         timeout_s: seconds for all samples.
@@ -82,16 +66,17 @@ def run_folder(
     program = _read_program(folder)
     specs = _specs(folder, program, "inputs")
     results = _specs(folder, program, "outputs")
-    arrays, batched = _check_inputs(specs, inputs)
-    samples = [b"".join(parts) for parts in zip(*(_blobs(array) for array in arrays), strict=True)]
-    size = sum(spec.nbytes for spec in results)
+    given, batching = split_inputs(specs, [np.asarray(array) for array in inputs])
+    samples = [_blob(arrays) for arrays in given]
+    size = sum(map(_nbytes, results))
     if on == "host":
         run = run_host(build_host(folder), samples, size, timeout_s=timeout_s)
     else:
         target = folder_target(folder)
         firmware = build_firmware(folder, target, toolchain=toolchain)
         run = run_qemu(firmware.elf, target, samples, size, timeout_s=timeout_s, icount=icount)
-    return FolderResult(_split(run, results, batched), run.instructions, run.stack_bytes)
+    outputs = join_outputs([_arrays(blob, results) for blob in run.outputs], batching)
+    return FolderResult(outputs, run.instructions, run.stack_bytes)
 
 
 def folder_target(folder: Path) -> Target:
@@ -139,9 +124,9 @@ def _key(folder: Path, program: dict[str, Any], key: str) -> str:
     return value
 
 
-def _specs(folder: Path, program: dict[str, Any], key: str) -> list[TensorSpec]:
+def _specs(folder: Path, program: dict[str, Any], key: str) -> list[InputSpec]:
     try:
-        specs = [TensorSpec(str(t["name"]), tuple(map(int, t["shape"])), str(t["dtype"])) for t in program[key]]
+        specs = [InputSpec(str(t["name"]), tuple(map(int, t["shape"])), str(t["dtype"])) for t in program[key]]
     except (KeyError, TypeError, ValueError) as error:
         raise RushlightError(
             f"{folder / 'program.json'}: key '{key}' is missing or malformed ({error}); compile the model again"
@@ -152,49 +137,21 @@ def _specs(folder: Path, program: dict[str, Any], key: str) -> list[TensorSpec]:
     return specs
 
 
-def _check_inputs(specs: Sequence[TensorSpec], inputs: Sequence[Array]) -> tuple[list[Array], bool]:
-    """The inputs with a leading axis of samples each, and whether they came with it."""
-    if len(inputs) != len(specs):
-        wanted = ", ".join(f"'{spec.name}' ({spec})" for spec in specs)
-        raise RushlightError(f"the model has {len(specs)} inputs, {len(inputs)} were given: {wanted}")
-    arrays: list[Array] = []
-    counts: dict[str, int | None] = {}
-    for spec, array in zip(specs, map(np.asarray, inputs), strict=True):
-        if array.dtype != np.dtype(spec.dtype):
-            raise RushlightError(f"input '{spec.name}' is of dtype {array.dtype}, not {spec.dtype}; use .astype")
-        if array.shape == spec.shape:
-            counts[spec.name] = None
-            arrays.append(array[None])
-        elif array.shape[1:] == spec.shape and array.ndim > len(spec.shape):
-            counts[spec.name] = array.shape[0]
-            arrays.append(array)
-        else:
-            raise RushlightError(
-                f"input '{spec.name}' has shape {list(array.shape)}, not {list(spec.shape)} "
-                f"or [samples, {', '.join(map(str, spec.shape))}]"
-            )
-    if len(set(counts.values())) > 1:
-        said = ", ".join(f"'{name}' {'one' if count is None else count}" for name, count in counts.items())
-        raise RushlightError(f"the inputs differ in their number of samples: {said}")
-    count = next(iter(counts.values()), None)
-    if count == 0:
-        raise RushlightError("the inputs hold no sample")
-    return arrays, count is not None
+def _nbytes(spec: InputSpec) -> int:
+    return math.prod(spec.shape) * np.dtype(spec.dtype).itemsize
 
 
-def _blobs(array: Array) -> list[bytes]:
-    """The bytes of each sample, little-endian as on the chip."""
-    contiguous = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    return [sample.tobytes() for sample in contiguous]
+def _blob(arrays: Sequence[Array]) -> bytes:
+    """The bytes of one sample's inputs, little-endian as on the chip."""
+    return b"".join(array.astype(array.dtype.newbyteorder("<")).tobytes() for array in arrays)
 
 
-def _split(run: RunResult, specs: Sequence[TensorSpec], batched: bool) -> tuple[Array, ...]:
-    data = np.frombuffer(b"".join(run.outputs), dtype=np.uint8).reshape(len(run.outputs), -1)
-    outputs, start = [], 0
+def _arrays(blob: bytes, specs: Sequence[InputSpec]) -> list[Array]:
+    """One sample's outputs out of its bytes."""
+    arrays, start = [], 0
     for spec in specs:
-        part = np.ascontiguousarray(data[:, start : start + spec.nbytes])
-        array = part.view(np.dtype(spec.dtype).newbyteorder("<")).astype(spec.dtype)
-        array = array.reshape(len(run.outputs), *spec.shape)
-        outputs.append(array if batched else array[0])
-        start += spec.nbytes
-    return tuple(outputs)
+        little = np.dtype(spec.dtype).newbyteorder("<")
+        array = np.frombuffer(blob, little, math.prod(spec.shape), start).astype(spec.dtype)
+        arrays.append(array.reshape(spec.shape))
+        start += _nbytes(spec)
+    return arrays
