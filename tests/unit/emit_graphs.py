@@ -11,6 +11,7 @@ from rushlight.ops.dequantize import DequantizeAttrs
 from rushlight.ops.linear import LinearAttrs
 from rushlight.ops.quantize import QuantizeAttrs
 from rushlight.ops.reshape import ReshapeAttrs
+from rushlight.ops.table import TableAttrs
 
 
 class Builder:
@@ -44,6 +45,13 @@ class Builder:
     def reshape(self, x: str, shape: Sequence[int], name: str) -> str:
         t = self.tensors[x]
         return self._op("reshape", [x], Tensor(name, tuple(shape), t.dtype, t.qparams), ReshapeAttrs(tuple(shape)))
+
+    def table(self, x: str, name: str) -> str:
+        """An arbitrary function of each integer: a kernel that may write over its input."""
+        entries = self.rng.integers(-128, 128, 256).astype(np.int8)
+        self.tensors[f"{name}.entries"] = Tensor(f"{name}.entries", (256,), DType.INT8, None, entries)
+        out = Tensor(name, self.tensors[x].shape, DType.INT8, QParams((0.1,), (-5,)))
+        return self._op("table", [x, f"{name}.entries"], out, TableAttrs())
 
     def linear(self, x: str, features: int, name: str, source: Source | None = None, weights: int | None = None) -> str:
         """``weights`` is a seed: equal seeds give equal weights."""

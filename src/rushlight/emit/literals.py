@@ -57,6 +57,6 @@ def wrapped(items: Iterable[str], indent: int) -> list[str]:
 def comment(text: str) -> str:
     """Text that is safe within ``/* … */``, on one line, in ASCII."""
     plain = text.encode("ascii", "replace").decode()
-    plain = re.sub(r"[\x00-\x1f\x7f]+", " ", plain)
+    plain = re.sub(r"[\x00-\x1f\x7f]+", " ", plain).replace("\\", "/")  # first: it may make a */
     plain = re.sub(r"\?(?=\?)", "? ", plain)  # no trigraphs
-    return plain.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/")
+    return plain.replace("*/", "* /").replace("/*", "/ *")

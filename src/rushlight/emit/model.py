@@ -12,6 +12,8 @@ from rushlight.graph import Tensor
 from rushlight.ops.base import Kernel
 from rushlight.schedule.types import TENSOR_CTYPES, Call, Lifetime, Schedule, round_up
 
+_WIDTH = 100
+
 
 @dataclass(frozen=True)
 class Io:
@@ -70,11 +72,10 @@ class Model:
     def arguments(self) -> list[Io]:
         return [*self.inputs, *self.outputs]
 
-    @property
-    def prototype(self) -> str:
-        """``int net_run(const float *x, float *y)``"""
+    def prototype(self, end: str) -> str:
+        """``int net_run(const float *x, float *y)`` and ``end``: ";" or " {"."""
         arguments = [f"{io.const}{io.ctype} *{io.ident}" for io in self.arguments]
-        return "\n".join(_broken(f"int {self.name}_run(", arguments, ")"))
+        return "\n".join(_broken(f"int {self.name}_run(", arguments, f"){end}"))
 
     @property
     def example_call(self) -> list[str]:
@@ -205,7 +206,7 @@ def _broken(start: str, items: list[str], end: str) -> list[str]:
     lines, line = [], start
     for i, item in enumerate(items):
         text = item + (end if i + 1 == len(items) else ",")
-        if i and len(line) + 1 + len(text) > 99:  # one column for what follows a prototype
+        if i and len(line) + 1 + len(text) > _WIDTH:
             lines.append(line)
             line = " " * len(start) + text
         else:

@@ -14,7 +14,7 @@ from rushlight.schedule.search import search
 from rushlight.schedule.types import ALIGN, round_up
 
 #: Nodes that branch and bound may visit: a fixed number, not a time, so that each machine finds the same plan.
-NODE_LIMIT = 20_000
+NODE_LIMIT = 100_000
 
 
 @dataclass(frozen=True)
