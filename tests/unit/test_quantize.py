@@ -226,6 +226,7 @@ def test_a_fixed_output_does_not_narrow_what_it_is_joined_with(declared: Callabl
     assert found["cat"][0] > 1 / 64
 
 
+@pytest.mark.filterwarnings("ignore:output 1")
 def test_integers_are_left_alone(declared: Callable[..., None]) -> None:
     declared("add.Tensor", Annotation(("self", "other")))
     model = Apply(lambda m, x, i: (m.fc(x), i + i), fc=nn.Linear(4, 4))

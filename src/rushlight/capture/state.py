@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -67,28 +66,36 @@ def refuse_state(model: nn.Module, inputs: tuple[Tensor, ...]) -> None:
 
     Raises RushlightError that names the attributes which changed. Buffers are given back as they were.
     """
-    buffers = copy.deepcopy(model.state_dict())
+    buffers = {name: value.clone() for name, value in model.named_buffers()}
     before = _plain(model)
     try:
         first = _run(model, inputs)
     except Exception as error:
         raise RushlightError(f"the model's forward fails on example_inputs: {reason(error)}") from None
     changed = _changed(before, _plain(model))
-    model.load_state_dict(buffers)
+    _restore(model, buffers)
     before = _plain(model)
     second = _run(model, inputs)
-    model.load_state_dict(buffers)
+    _restore(model, buffers)
     _quietly(lambda: _run(model, tuple(map(_other, inputs))))
     changed += _changed(before, _plain(model))
-    model.load_state_dict(buffers)
+    _restore(model, buffers)
     third = _run(model, inputs)
-    model.load_state_dict(buffers)
+    _restore(model, buffers)
     if not (_same(first, second) and _same(first, third)):
         names = ", ".join(f"'{name}'" for name in dict.fromkeys(changed)) or "something outside of its parameters"
         raise RushlightError(
             f"the model keeps state from run to run in {names} (a plain attribute), which export would freeze in silence; "
             "take it as an input of forward and return its new value"
         )
+
+
+def _restore(model: nn.Module, buffers: dict[str, Tensor]) -> None:
+    """Buffers' values as they were, in the same tensors; those of ``persistent=False`` too."""
+    with torch.no_grad():
+        for name, value in model.named_buffers():
+            if name in buffers and value.shape == buffers[name].shape:
+                value.copy_(buffers[name])
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
