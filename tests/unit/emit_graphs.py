@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rushlight.graph import DType, Graph, Note, Op, QParams, Source, Tensor
+from rushlight.ops.conv2d import Conv2dAttrs
 from rushlight.ops.dequantize import DequantizeAttrs
 from rushlight.ops.linear import LinearAttrs
 from rushlight.ops.quantize import QuantizeAttrs
@@ -52,6 +53,20 @@ class Builder:
         self.tensors[f"{name}.entries"] = Tensor(f"{name}.entries", (256,), DType.INT8, None, entries)
         out = Tensor(name, self.tensors[x].shape, DType.INT8, QParams((0.1,), (-5,)))
         return self._op("table", [x, f"{name}.entries"], out, TableAttrs())
+
+    def conv2d(self, x: str, channels: int, kernel: int, name: str) -> str:
+        """Square kernel, stride 1, same padding; NHWC."""
+        t, pad = self.tensors[x], kernel // 2
+        shape = (channels, kernel, kernel, t.shape[3])
+        scales, zeros = (0.004,) * channels, (0,) * channels
+        w = self.rng.integers(-127, 128, shape).astype(np.int8)
+        b = self.rng.integers(-2000, 2000, channels).astype(np.int32)
+        self.tensors[f"{name}.weight"] = Tensor(f"{name}.weight", shape, DType.INT8, QParams(scales, zeros, 0), w)
+        bias = Tensor(f"{name}.bias", b.shape, DType.INT32, QParams(tuple(s * t.q.s for s in scales), zeros, 0), b)
+        self.tensors[f"{name}.bias"] = bias
+        out = Tensor(name, (*t.shape[:3], channels), DType.INT8, QParams((0.1,), (-5,)))
+        attrs = Conv2dAttrs((kernel, kernel), padding=(pad, pad, pad, pad))
+        return self._op("conv2d", [x, f"{name}.weight", f"{name}.bias"], out, attrs)
 
     def linear(self, x: str, features: int, name: str, source: Source | None = None, weights: int | None = None) -> str:
         """``weights`` is a seed: equal seeds give equal weights."""

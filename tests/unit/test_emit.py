@@ -49,10 +49,18 @@ def branches() -> Graph:
     return b.graph(b.reshape(c, (12,), "flat"), b.dequantize(a, "real"), b.dequantize(d, "more"))
 
 
+def image() -> Graph:
+    """Convolutions, whose parameter blocks embed a window, and whose kernels want scratch."""
+    b = Builder("image")
+    q = b.quantize(b.input("x", (1, 7, 6, 3)), "q")
+    h = b.conv2d(b.conv2d(q, 8, 3, "c1"), 5, 1, "c2")
+    return b.graph(b.dequantize(b.linear(b.reshape(h, (1, 210), "flat"), 10, "fc"), "y"))
+
+
 @pytest.mark.parametrize("target", ["cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"])
 @pytest.mark.parametrize("cc", ["gcc", "clang-19"])
 def test_strict_c_gives_the_references_answers(tmp_path: Path, target: str, cc: str) -> None:
-    for graph in (small_net(), branches()):
+    for graph in (small_net(), branches(), image()):
         emitted(graph, tmp_path / graph.name, target)
         check(graph, library(tmp_path / graph.name, cc))
 
@@ -188,7 +196,8 @@ def test_only_the_kernels_in_use_are_in_the_folder(tmp_path: Path) -> None:
 def test_written_c_is_in_the_projects_format(tmp_path: Path) -> None:
     emitted(small_net(), tmp_path / "small")
     emitted(branches(), tmp_path / "branches")
-    for name in ("small", "branches"):
+    emitted(image(), tmp_path / "image")
+    for name in ("small", "branches", "image"):
         files = [*(tmp_path / name / "model").glob("*.[ch]"), tmp_path / name / "main.c"]
         run(["clang-format-19", f"--style=file:{CHECKOUT / '.clang-format'}", "--dry-run", "-Werror", *files])
 

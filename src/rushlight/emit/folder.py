@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -33,10 +32,10 @@ def write_c(schedule: Schedule, folder: Path, *, copy_board: CopyBoard) -> None:
         RushlightError: the name cannot be used in C, ``folder`` is in use by something else, or cannot be written.
     """
     model = model_text(schedule)
-    place = Path(os.path.abspath(folder)).resolve()
-    _check_free(place, folder)
     temporary: Path | None = None
     try:
+        place = folder.resolve()
+        _check_free(place, folder)
         place.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
         whole = temporary / "new"
