@@ -236,6 +236,22 @@ def test_blocks_without_gradients_are_inlined() -> None:
     assert kinds(check_same(Apply(function), image(2, 3))) == ["add.Tensor", "relu.default", "mul.Tensor"]
 
 
+def test_autocast_block_is_computed_in_float32_and_said_so() -> None:
+    def function(m: Any, x: Tensor) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y: Tensor = m.fc(x)
+        return y
+
+    model = Apply(function, fc=nn.Linear(4, 3))
+    x = image(2, 4)
+    program = capture(model, (x,))
+    assert kinds(program) == ["linear.default"]
+    torch.testing.assert_close(run(program, x), model.get_submodule("fc")(x).detach())
+    (note,) = notes_of(program.graph)
+    assert "autocast" in note.text
+    assert "'fc'" in note.where
+
+
 def test_arithmetic_on_constants_is_done_at_capture() -> None:
     model = Apply(lambda m, x: F.linear(x, m.fc.weight.t()), fc=nn.Linear(4, 6))
     assert kinds(check_same(model, image(2, 6))) == ["linear.default"]

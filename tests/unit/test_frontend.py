@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -109,6 +111,16 @@ def test_import_of_a_file_gives_the_same_graph(tmp_path: Path) -> None:
     here, there = import_program(program), import_program(load_pt2(tmp_path / "net.pt2"))
     assert here.ops == there.ops
     assert list(here.tensors) == list(there.tensors)
+
+
+def test_file_of_a_quantised_net_is_read_in_a_fresh_process(tmp_path: Path) -> None:
+    torch.export.save(quantize(seeded(), (X,), [(X,)]), tmp_path / "net.pt2")
+    code = "import sys; from rushlight.frontend import *; print(len(import_program(load_pt2(sys.argv[1])).ops))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "net.pt2")], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 3
 
 
 def test_all_names_are_distinct_c_identifiers() -> None:

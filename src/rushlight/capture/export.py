@@ -17,7 +17,7 @@ from rushlight.capture.check import check_inputs, check_model, check_static
 from rushlight.capture.constants import fold_constants
 from rushlight.capture.inplace import remove_in_place
 from rushlight.capture.norms import fold_batch_norms
-from rushlight.capture.notes import source_of
+from rushlight.capture.notes import add_note, source_of
 from rushlight.capture.state import reason, refuse_state
 from rushlight.errors import RushlightError
 
@@ -106,16 +106,22 @@ def clean(module: GraphModule) -> None:
 
 def _inline_blocks(module: GraphModule) -> None:
     """``with torch.no_grad():`` and autocast blocks become plain operators in the graph (in float32)."""
-    blocks = (torch.ops.higher_order.wrap_with_set_grad_enabled, torch.ops.higher_order.wrap_with_autocast)
+    autocast = torch.ops.higher_order.wrap_with_autocast
+    blocks = (torch.ops.higher_order.wrap_with_set_grad_enabled, autocast)
     while found := [n for n in module.graph.nodes if n.op == "call_function" and n.target in blocks]:
         for node in found:
             at = next(i for i, a in enumerate(node.args) if isinstance(a, Node) and a.op == "get_attr")
             reader = node.args[at]
             body = getattr(module, str(reader.target))
-            _inline(module, node, body, list(node.args[at + 1 :]))
+            inlined = _inline(module, node, body, list(node.args[at + 1 :]))
+            if node.target is autocast and inlined and True in node.args[:at]:
+                text = "an autocast block is computed in float32, as if it were not there"
+                add_note(inlined[0], "warning", text, source_of(inlined[0]))
+            module.graph.erase_node(node)
 
 
-def _inline(module: GraphModule, node: Node, body: GraphModule, inputs: list[Any]) -> None:
+def _inline(module: GraphModule, node: Node, body: GraphModule, inputs: list[Any]) -> list[Node]:
+    """Copies ``body`` before ``node`` and redirects its readers; returns the operators copied."""
     values: dict[Node, Any] = {}
     placeholders = iter(inputs)
     for inner in body.graph.nodes:
@@ -134,7 +140,7 @@ def _inline(module: GraphModule, node: Node, body: GraphModule, inputs: list[Any
     for user in list(node.users):  # getitem nodes
         user.replace_all_uses_with(values[results[user.args[1]]])
         module.graph.erase_node(user)
-    module.graph.erase_node(node)
+    return [value for value in values.values() if value.op == "call_function" and value not in inputs]
 
 
 def _remove_no_ops(module: GraphModule) -> None:

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import torch
+import torch.ao.quantization.fx._decomposed  # declares the quantize/dequantize operators that files name
 
 from rushlight.capture.state import reason
 from rushlight.errors import RushlightError
