@@ -77,7 +77,9 @@ class Context:
         return RushlightError(f"op 'block' (net.py:7): {why}; {what_next}")
 
 
-def lowered(target: str, tensors: Sequence[Tensor], out_shape: Sequence[int], **arguments: Any) -> tuple[Context, str]:
+def lowered(
+    target: str, tensors: Sequence[Tensor], out_shape: Sequence[int], /, **arguments: Any
+) -> tuple[Context, str]:
     """What the rule for ``target`` makes of these arguments by schema name; the result's name comes second."""
     context = Context({t.name: t for t in tensors})
     name = rule_of(target).lower(context, Node(target, arguments, (tuple(out_shape),)))

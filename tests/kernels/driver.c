@@ -11,7 +11,7 @@
 
 #include "dispatch.h"
 
-enum { INPUT = 0, OUTPUT = 1, SCRATCH = 2, ALIAS = 3, MAX_BUFFERS = 16, GUARD = 64 };
+enum { INPUT = 0, OUTPUT = 1, SCRATCH = 2, ALIAS = 3, MAX_BUFFERS = 48, GUARD = 64 };
 static const unsigned char kGuard = 0xA5;
 
 static void fail(const char *what) {
