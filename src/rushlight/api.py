@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
+    from rushlight.firmware import Firmware
+
 Array = NDArray[Any]
 IO = Literal["float", "int8"]
 Layout = Literal["nchw", "nhwc"]
@@ -37,6 +39,7 @@ class CompiledModel:
         self.graph = graph
         self.schedule = schedule
         self.target = target
+        self._firmware: Firmware | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         #: Instructions of each sample of the last ``run`` in the emulator; empty before and for the host.
         self.instructions: list[int] = []
@@ -44,8 +47,13 @@ class CompiledModel:
         self.stack_bytes = 0
 
     def report(self) -> Report:
-        """Layers, kernels, memory and everything the compiler did that you should know of; print it."""
-        return Report.from_schedule(self.schedule)
+        """Layers, kernels, memory and everything the compiler did that you should know of; print it.
+
+        After a ``run`` in the emulator also the exact sizes of the program that ran, and the compiler that built it.
+        """
+        report = Report.from_schedule(self.schedule)
+        built = self._firmware
+        return report if built is None else report.with_build(built.sections, built.toolchain.version)
 
     def reference(self, *inputs: ArrayLike) -> Array | tuple[Array, ...]:
         """Outputs of the NumPy integer reference, the specification of what every chip answers.
@@ -75,6 +83,7 @@ class CompiledModel:
         folder = Path(self._folder.name) / self.graph.name
         result = run_folder(folder, [_array(x) for x in inputs], on, toolchain=toolchain)
         self.instructions, self.stack_bytes = result.instructions, result.stack_bytes
+        self._firmware = result.firmware or self._firmware
         return _one_or_all(result.outputs)
 
     def as_torch(self) -> torch.nn.Module:

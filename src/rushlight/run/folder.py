@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.errors import RushlightError
-from rushlight.firmware import build_firmware, build_host
+from rushlight.firmware import Firmware, build_firmware, build_host
 from rushlight.run.host import run_host
 from rushlight.run.qemu import run_qemu
 from rushlight.run.samples import InputSpec, join_outputs, split_inputs
@@ -31,11 +31,13 @@ class FolderResult:
         outputs: an array an output; samples are stacked as in the inputs.
         instructions: instructions of each sample's inference; empty on the host.
         stack_bytes: the deepest stack of an inference; 0 on the host.
+        firmware: the program that ran in the emulator; None on the host.
     """
 
     outputs: tuple[Array, ...]
     instructions: list[int]
     stack_bytes: int
+    firmware: Firmware | None
 
 
 def run_folder(
@@ -69,6 +71,7 @@ def run_folder(
     given, batching = split_inputs(specs, [np.asarray(array) for array in inputs])
     samples = [_blob(arrays) for arrays in given]
     size = sum(map(_nbytes, results))
+    firmware = None
     if on == "host":
         run = run_host(build_host(folder), samples, size, timeout_s=timeout_s)
     else:
@@ -76,7 +79,7 @@ def run_folder(
         firmware = build_firmware(folder, target, toolchain=toolchain)
         run = run_qemu(firmware.elf, target, samples, size, timeout_s=timeout_s, icount=icount)
     outputs = join_outputs([_arrays(blob, results) for blob in run.outputs], batching)
-    return FolderResult(outputs, run.instructions, run.stack_bytes)
+    return FolderResult(outputs, run.instructions, run.stack_bytes, firmware)
 
 
 def folder_target(folder: Path) -> Target:
