@@ -49,5 +49,6 @@ def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(3)
     checked = check_kernels(random_case(rng) for _ in range(240))
     assert all(checked.by_tier[tier] == 240 for tier in TIERS)
+    assert checked.by_symbol["rl_depthwise_conv2d_s8_any"] == 240
     for tier in TIERS:
         assert checked.by_symbol[f"rl_depthwise_conv2d_s8_{tier}"] >= 100, checked.by_symbol

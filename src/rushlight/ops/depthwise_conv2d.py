@@ -32,7 +32,7 @@ PARAMS = ParamsType(
     ),
 )
 #: Output pixels that a tier's tile computes together.
-PIXELS = {"mve": 1, "dsp": 1, "v7m": 2, "v6m": 2}
+PIXELS = {"mve": 1, "dsp": 1, "v7m": 1, "v6m": 1, "any": 2}
 BLOCK = 16  # channels of an MVE block
 QUAD = 4  # channels of a DSP tile
 UNROLL = 3  # taps of a DSP tile
@@ -105,11 +105,6 @@ class DepthwiseConv2d(Operator):
         assert w.data is not None
         terms = self.terms(op, graph)
         rows = w.data.reshape(w.shape[0], -1)
-        missing = ""
-        if attrs.multiplier > 1:
-            missing = f"channel multiplier {attrs.multiplier}"
-        elif terms.pre.any():
-            missing = "a requantisation scale of 1/4 or more"
         params = window_params(x, y, attrs) | {
             "in_zero_point": x.q.z,
             "out_zero_point": y.q.z,
@@ -118,47 +113,73 @@ class DepthwiseConv2d(Operator):
             "multiplier": attrs.multiplier,
             "reserved": 0,
         }
-        found, note = [], ""
-        for tier in (t for t in tiers if t in PIXELS):
-            if tier in ("mve", "dsp") and missing:
-                note = f"{missing} has no {tier} kernel"
-                continue
-            if tier == "dsp" and x.shape[3] < QUAD:
-                note = note or f"{x.shape[3]} channels are fewer than the dsp kernel's {QUAD}"
-                continue
-            taps, plan_stride = rows.shape[1], 0
-            constants: tuple[Constant, ...]
-            if tier == "mve":
-                plan = tap_groups(rows)
-                plan_stride = plan.shape[1]
-                constants = (
-                    Constant("weights", block_weights(rows)),
-                    Constant("terms", block_terms(terms), "int32_t"),
-                    Constant("groups", plan.reshape(-1), "uint8_t"),
+        found: list[Kernel] = []
+        missing = ""
+        for tier in tiers:
+            missing = _missing(tier, x.shape[3], attrs, terms) or missing
+            names = [] if _missing(tier, x.shape[3], attrs, terms) else [tier]
+            # What no tier takes, and what some could not, has one kernel for all cores.
+            names += ["any"] if tier == "v6m" else []
+            for name in names:
+                packed = _pack(name, rows, terms, y.q.z)
+                found.append(
+                    Kernel(
+                        symbol=f"rl_depthwise_conv2d_s8_{name}",
+                        tier=tier,
+                        header="depthwise_conv2d/depthwise_conv2d.h",
+                        sources=(f"depthwise_conv2d/{name}.c",),
+                        params_type=PARAMS,
+                        params=params | {"taps": packed.taps, "plan_stride": packed.plan_stride},
+                        constants=packed.constants,
+                        takes_scratch=True,
+                        scratch=scratch_bytes(x.shape[3], packed.taps, PIXELS[name]),
+                        note=missing,
+                    )
                 )
-            elif tier == "dsp":
-                taps += -taps % UNROLL
-                constants = (
-                    Constant("weights", quad_weights(rows, taps), "int16_t"),
-                    Constant("terms", quad_terms(terms, y.q.z), "int32_t"),
-                )
-            else:
-                constants = (Constant("weights", np.ascontiguousarray(rows)), terms.constant())
-            found.append(
-                Kernel(
-                    symbol=f"rl_depthwise_conv2d_s8_{tier}",
-                    tier=tier,
-                    header="depthwise_conv2d/depthwise_conv2d.h",
-                    sources=(f"depthwise_conv2d/{tier}.c",),
-                    params_type=PARAMS,
-                    params=params | {"taps": taps, "plan_stride": plan_stride},
-                    constants=constants,
-                    takes_scratch=True,
-                    scratch=scratch_bytes(x.shape[3], taps, PIXELS[tier]),
-                    note=note,
-                )
-            )
         return found
+
+
+def _missing(tier: str, channels: int, attrs: DepthwiseConv2dAttrs, terms: ChannelTerms) -> str:
+    """Why the tier has no kernel of its own for this layer; "" if it has one."""
+    if tier not in PIXELS:
+        return f"no kernel for {tier}"
+    if attrs.multiplier > 1:
+        return f"channel multiplier {attrs.multiplier} has no {tier} kernel"
+    if terms.pre.any():
+        return f"a requantisation scale of 1/4 or more has no {tier} kernel"
+    if tier != "mve" and channels < QUAD:
+        return f"{channels} channels are fewer than the {tier} kernel's {QUAD}"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """A kernel's constants, and the taps that its tile reads (rounded up to what it unrolls)."""
+
+    constants: tuple[Constant, ...]
+    taps: int
+    plan_stride: int = 0
+
+
+def _pack(name: str, rows: NDArray[np.int8], terms: ChannelTerms, zero_point: int) -> _Packed:
+    taps = rows.shape[1]
+    if name == "any":
+        return _Packed((Constant("weights", np.ascontiguousarray(rows)), terms.constant()), taps)
+    if name == "mve":
+        plan = tap_groups(rows)
+        constants = (
+            Constant("weights", block_weights(rows)),
+            Constant("terms", block_terms(terms), "int32_t"),
+            Constant("groups", plan.reshape(-1), "uint8_t"),
+        )
+        return _Packed(constants, taps, plan.shape[1])
+    taps += -taps % UNROLL
+    if name == "dsp":
+        weights = Constant("weights", quad_weights(rows, taps, (0, 2, 1, 3)).astype("<i2"), "int16_t")
+    else:
+        weights = Constant("weights", quad_weights(rows, taps, (0, 1, 2, 3)))
+    table = quad_terms(terms, zero_point, 16 if name == "v7m" else 0)
+    return _Packed((weights, Constant("terms", table, "int32_t")), taps)
 
 
 def scratch_bytes(channels: int, taps: int, pixels: int) -> int:
@@ -172,20 +193,20 @@ def _quads(channels: int) -> NDArray[np.int64]:
     return starts
 
 
-def quad_weights(rows: NDArray[np.int8], taps: int) -> NDArray[np.int16]:
-    """[quad][tap][w0 w2 w1 w3]: pairs as SXTB16 splits four bytes; taps beyond the window are 0."""
-    padded = np.zeros((rows.shape[0], taps), "<i2")
+def quad_weights(rows: NDArray[np.int8], taps: int, order: tuple[int, ...]) -> NDArray[np.int8]:
+    """[quad][tap][4 channels in that order]; taps beyond the window are 0. SXTB16 splits four bytes as 0 2 and 1 3."""
+    padded = np.zeros((rows.shape[0], taps), np.int8)
     padded[:, : rows.shape[1]] = rows
-    order = _quads(rows.shape[0])[:, None] + np.array([0, 2, 1, 3])
-    return np.ascontiguousarray(padded[order].transpose(0, 2, 1)).reshape(-1)
+    index = _quads(rows.shape[0])[:, None] + np.array(order)
+    return np.ascontiguousarray(padded[index].transpose(0, 2, 1)).reshape(-1)
 
 
-def quad_terms(terms: ChannelTerms, zero_point: int) -> NDArray[np.int32]:
-    """[quad][4 channels][bias, addend, multiplier, shift - 16]; the addend holds zero point and rounding."""
+def quad_terms(terms: ChannelTerms, zero_point: int, left: int) -> NDArray[np.int32]:
+    """[quad][4 channels][bias, addend, multiplier << left, shift - 16]; the addend holds zero point and rounding."""
     addend = (zero_point << (terms.shift - 16)) + (1 << (terms.shift - 17))
-    table = np.stack([terms.bias, addend, terms.multiplier, terms.shift - 16], axis=1)
-    order = _quads(len(terms.bias))[:, None] + np.arange(QUAD)
-    return np.ascontiguousarray(table[order]).astype("<i4").reshape(-1)
+    table = np.stack([terms.bias, addend, terms.multiplier << left, terms.shift - 16], axis=1)
+    index = _quads(len(terms.bias))[:, None] + np.arange(QUAD)
+    return np.ascontiguousarray(table[index]).astype("<i4").reshape(-1)
 
 
 def _blocks(channels: int) -> int:

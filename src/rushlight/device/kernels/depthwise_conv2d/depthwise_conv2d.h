@@ -15,29 +15,33 @@ typedef struct rl_depthwise_conv2d_params {
     int16_t out_min;
     int16_t out_max;
     int16_t multiplier;
-    int16_t taps;        /* kernel_h * kernel_w; for dsp rounded up to a multiple of 3 */
+    int16_t taps;        /* kernel_h * kernel_w; for v6m, v7m, dsp rounded up to a multiple of 3 */
     int16_t plan_stride; /* mve: bytes of a block's row of groups */
     int16_t reserved;
 } rl_depthwise_conv2d_params;
 
-/* weights: [out_c][taps]; scratch: 16 * taps + in_c bytes. */
-void rl_depthwise_conv2d_s8_v6m(const rl_depthwise_conv2d_params *p, const int8_t *x,
-                                const int8_t *weights, const rl_channel *channels, int8_t *y,
-                                void *scratch);
-void rl_depthwise_conv2d_s8_v7m(const rl_depthwise_conv2d_params *p, const int8_t *x,
+/* Any channels, multiplier and pre. weights: [out_c][taps]; scratch: 16 * taps + in_c bytes. */
+void rl_depthwise_conv2d_s8_any(const rl_depthwise_conv2d_params *p, const int8_t *x,
                                 const int8_t *weights, const rl_channel *channels, int8_t *y,
                                 void *scratch);
 
-/* What the dsp kernel needs of a channel, with rl_requantize_addend and the shift made ready. */
-typedef struct rl_dw_dsp_terms {
+/* What the kernels below need of a channel, all made ready by the compiler: y = clamp((acc *
+ * multiplier / 2^16 + addend) >> right), the addend holding zero point and rounding. */
+typedef struct rl_dw_terms {
     int32_t bias;
     int32_t addend;
-    int32_t multiplier;
-    int32_t right; /* shift - 16 */
-} rl_dw_dsp_terms;
+    int32_t multiplier; /* for v7m shifted left by 16, so that the product's high half is wanted */
+    int32_t right;      /* shift - 16 */
+} rl_dw_terms;
 
-/* multiplier 1, at least 4 channels, pre 0. weights: [quad][tap][w0 w2 w1 w3], terms: [quad][4] of
- * rl_dw_dsp_terms; scratch: 8 * taps + in_c bytes. */
+/* These three: multiplier 1, at least 4 channels, pre 0. weights: [quad][tap][4 channels], as int16
+ * in the order 0 2 1 3 for dsp; terms: [quad][4] of rl_dw_terms; scratch: 8 * taps + in_c bytes. */
+void rl_depthwise_conv2d_s8_v6m(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                const int8_t *weights, const int32_t *terms, int8_t *y,
+                                void *scratch);
+void rl_depthwise_conv2d_s8_v7m(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                const int8_t *weights, const int32_t *terms, int8_t *y,
+                                void *scratch);
 void rl_depthwise_conv2d_s8_dsp(const rl_depthwise_conv2d_params *p, const int8_t *x,
                                 const int16_t *weights, const int32_t *terms, int8_t *y,
                                 void *scratch);

@@ -8,7 +8,7 @@ enum { PIXELS = 1, UNROLL = 3 };
 
 typedef struct dsp_constants {
     const rl_word *weights; /* two words a tap: w0 w2, w1 w3 */
-    const rl_dw_dsp_terms *terms;
+    const rl_dw_terms *terms;
 } dsp_constants;
 
 typedef struct quad_sums {
@@ -25,18 +25,18 @@ static inline void tap(quad_sums *sums, const int8_t *x, const rl_word *w) {
 }
 
 /* rl_requantize_dsp with its constants made by the compiler. */
-static inline int32_t finish(int32_t acc, const rl_dw_dsp_terms *t) {
+static inline int32_t finish(int32_t acc, const rl_dw_terms *t) {
     return rl_ssat8(rl_smlawb(acc, t->multiplier, t->addend) >> t->right);
 }
 
-static inline void tile(const rl_depthwise_conv2d_params *p, const int8_t *const *slots,
-                        int8_t *const *outputs, const void *constants) {
+static RL_DW_NOINLINE void tile(const rl_depthwise_conv2d_params *p, const int8_t *const *slots,
+                                int8_t *const *outputs, const void *constants) {
     const dsp_constants *k = constants;
     const int32_t channels = p->window.in_c;
     const uint32_t low = rl_pack4(p->out_min, p->out_min, p->out_min, p->out_min);
     const uint32_t high = rl_pack4(p->out_max, p->out_max, p->out_max, p->out_max);
     const rl_word *w = k->weights;
-    const rl_dw_dsp_terms *t = k->terms;
+    const rl_dw_terms *t = k->terms;
     int8_t *y = outputs[0];
     for (int32_t c = 0; c < channels; c += 4, t += 4) {
         c = c > channels - 4 ? channels - 4 : c;
@@ -56,6 +56,6 @@ static inline void tile(const rl_depthwise_conv2d_params *p, const int8_t *const
 void rl_depthwise_conv2d_s8_dsp(const rl_depthwise_conv2d_params *p, const int8_t *x,
                                 const int16_t *weights, const int32_t *terms, int8_t *y,
                                 void *scratch) {
-    const dsp_constants constants = {(const rl_word *)weights, (const rl_dw_dsp_terms *)terms};
+    const dsp_constants constants = {(const rl_word *)weights, (const rl_dw_terms *)terms};
     rl_dw_walk(p, x, y, scratch, PIXELS, tile, &constants);
 }

@@ -66,8 +66,8 @@ static inline void block(const rl_depthwise_conv2d_params *p, const int8_t *cons
     }
 }
 
-static inline void tile(const rl_depthwise_conv2d_params *p, const int8_t *const *slots,
-                        int8_t *const *outputs, const void *constants) {
+static RL_DW_NOINLINE void tile(const rl_depthwise_conv2d_params *p, const int8_t *const *slots,
+                                int8_t *const *outputs, const void *constants) {
     const mve_constants *k = constants;
     const int32_t channels = p->window.in_c;
     const int8_t *w = k->weights;

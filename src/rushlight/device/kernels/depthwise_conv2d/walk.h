@@ -11,6 +11,10 @@
 
 enum { RL_DW_MOST_PIXELS = 2 };
 
+/* Tiles are functions of their own: inlined into the walk they would not keep their sums in
+ * registers. */
+#define RL_DW_NOINLINE __attribute__((noinline))
+
 /* The list for one pixel; its slots lie `pixels` apart. */
 static inline void rl_dw_point(const rl_window *w, const int8_t *image, const int8_t *padding,
                                int32_t row, int32_t col, const int8_t **slot, int32_t pixels) {
@@ -76,7 +80,7 @@ static inline void rl_dw_row(const rl_depthwise_conv2d_params *p, const int8_t *
     }
 }
 
-/* All rows of all images. Inlined, so that the tile is too. */
+/* All rows of all images. */
 static inline void rl_dw_walk(const rl_depthwise_conv2d_params *p, const int8_t *x, int8_t *y,
                               void *scratch, int32_t pixels, rl_dw_tile *tile,
                               const void *constants) {
