@@ -161,12 +161,13 @@ class Report:
         rom, ram = _region(facts, "rom"), _region(facts, "ram")
         flash, arena = facts["flash"], facts["arena"]
         constants = flash["constants"] + flash["parameters"]
+        code = "; code: exact once built" if self.build is None else ""
         lines = [
             f"MACs   {facts['macs']:,} a run",
             f"RAM    {arena['bytes']:,} bytes of arena; {arena['lower_bound']:,} alive at once, the lower bound; "
             f"board {ram['bytes']:,} ({ram['name']})",
             f"flash  {constants:,} bytes of constants (weights {flash['constants']:,}, parameters "
-            f"{flash['parameters']:,}); code: exact once built; board {rom['bytes']:,} ({rom['name']})",
+            f"{flash['parameters']:,}){code}; board {rom['bytes']:,} ({rom['name']})",
         ]
         if self.build is not None:
             lines.append(f"built  {self.build.flash:,} bytes of flash, {self.build.ram:,} of RAM without the stack")
