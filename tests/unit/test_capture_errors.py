@@ -37,6 +37,10 @@ def test_an_exported_program_is_no_module() -> None:
     assert "ExportedProgram" in refusal(torch.export.export(nn.Linear(6, 2), (X,)))
 
 
+def test_the_module_of_an_exported_program_is_captured_already() -> None:
+    assert "captured already" in refusal(torch.export.export(nn.Linear(6, 2), (X,)).module())
+
+
 def test_something_else_is_no_module() -> None:
     assert "is a int, not an nn.Module" in refusal(3)
 

@@ -162,6 +162,18 @@ def test_arithmetic_on_constants_is_done_at_import() -> None:
     assert np.array_equal(data, wanted.t().detach().numpy())
 
 
+def test_nan_in_a_weight_is_refused_at_its_layer() -> None:
+    layer = nn.Linear(6, 2)
+    layer.weight.data[0, 0] = float("nan")
+    message = refusal(exported(lambda m, x: m.fc(x), fc=layer))
+    assert "aten.linear.default 'fc'" in message
+    assert "holds NaN" in message
+
+
+def test_complex_constant_is_refused() -> None:
+    assert "complex64" in refusal(exported(lambda m, x: F.relu((x * torch.tensor([1j])).real)))
+
+
 def test_constant_that_no_one_reads_is_not_kept() -> None:
     graph = import_program(exported(lambda m, x: m.a(x), a=nn.Linear(6, 2), b=nn.Linear(6, 99)))
     assert not any(99 in t.shape for t in graph.tensors.values())

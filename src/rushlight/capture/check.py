@@ -57,6 +57,12 @@ def check_model(model: Any) -> None:
         raise RushlightError(
             "this is a TorchScript module, which torch.export does not take; pass the nn.Module it was made from"
         )
+    if isinstance(model, torch.fx.GraphModule) and any(
+        n.op == "placeholder" and "val" in n.meta for n in model.graph.nodes
+    ):
+        raise RushlightError(
+            "this is the module of an ExportedProgram: it is captured already; pass the nn.Module it was exported from"
+        )
     if not isinstance(model, nn.Module):
         raise RushlightError(f"the model is a {type(model).__name__}, not an nn.Module")
     for name, module in model.named_modules():

@@ -99,6 +99,8 @@ class GraphContext:
 
     def add_constant(self, data: Array, hint: str, qparams: QParams | None = None) -> str:
         """Adds a constant under a name of its own; 64-bit types become 32-bit where every value fits."""
+        if data.dtype.kind == "f" and np.isnan(data).any():
+            raise self.refuse(f"its constant '{hint}' holds NaN", "train again or load other weights")
         data = self._narrowed(np.ascontiguousarray(data).reshape(np.shape(data)))
         name = self._names.new(hint)
         self._tensors[name] = Tensor(name, data.shape, DType(data.dtype.name), qparams, data)

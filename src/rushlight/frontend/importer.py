@@ -195,7 +195,8 @@ class _Importer:
             self._getitem(node)
         elif self._is_constant(node):
             args, kwargs = map_arg((node.args, node.kwargs), lambda n: self.constants[n])
-            self.constants[node] = node.target(*args, **kwargs)  # type: ignore[operator]
+            with torch.no_grad():
+                self.constants[node] = node.target(*args, **kwargs)  # type: ignore[operator]
         elif is_quantize(target):
             self._quantize(node)
         elif is_dequantize(target):
@@ -248,9 +249,14 @@ class _Importer:
             value = self.constants[node]
             if not isinstance(value, torch.Tensor):
                 raise self.ctx.refuse(f"its argument is a {type(value).__name__}", "use tensors")
-            if value.is_quantized or value.layout is not torch.strided:
-                raise self.ctx.refuse("its constant is a quantised or sparse torch tensor", "use a plain tensor")
-            self.names[node] = self.ctx.add_constant(value.detach().numpy(), str(node.name))
+            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout is not torch.strided:
+                raise self.ctx.refuse(
+                    f"its constant is a {type(value).__name__}, not a plain tensor", "use a plain tensor"
+                )
+            if value.is_quantized or value.is_complex():
+                raise self.ctx.refuse(f"its constant is {short(value.dtype)}", "use float32 or integers")
+            plain = value.detach().float() if value.is_floating_point() else value
+            self.names[node] = self.ctx.add_constant(plain.numpy(), str(node.name))
         return self.names[node]
 
     # --- quantisation
