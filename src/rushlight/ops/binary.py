@@ -17,12 +17,12 @@ from rushlight.ops.unary import UnaryAttrs
 OUTER = 5
 
 BROADCAST_FIELDS = (
-    ("outer", "int32_t", OUTER),
-    ("a_step", "int32_t", OUTER),
-    ("b_step", "int32_t", OUTER),
-    ("inner", "int32_t", 1),
-    ("a_inner", "int16_t", 1),
-    ("b_inner", "int16_t", 1),
+    ("walk.outer", "int32_t", OUTER),
+    ("walk.a_step", "int32_t", OUTER),
+    ("walk.b_step", "int32_t", OUTER),
+    ("walk.inner", "int32_t", 1),
+    ("walk.a_inner", "int16_t", 1),
+    ("walk.b_inner", "int16_t", 1),
 )
 
 
@@ -64,12 +64,12 @@ def broadcast_params(a: Tensor, b: Tensor) -> dict[str, Any]:
     outer, a_step = odometer(axes[:-1], OUTER, 0)
     _, b_step = odometer(axes[:-1], OUTER, 1)
     return {
-        "outer": outer,
-        "a_step": a_step,
-        "b_step": b_step,
-        "inner": inner,
-        "a_inner": a_inner,
-        "b_inner": b_inner,
+        "walk.outer": outer,
+        "walk.a_step": a_step,
+        "walk.b_step": b_step,
+        "walk.inner": inner,
+        "walk.a_inner": a_inner,
+        "walk.b_inner": b_inner,
     }
 
 
