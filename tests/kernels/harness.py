@@ -34,7 +34,7 @@ def single_op(
     y = Tensor("y", out.shape if shape is None else tuple(shape), out.dtype, output_qparams)
     op = Op(kind, "op", tuple(t.name for t in inputs), ("y",), attrs)
     tensors = {t.name: t for t in (*inputs, y)}
-    return Graph("test", tensors, (op,), tuple(t.name for t in inputs if not t.constant), ("y",))
+    return Graph("test", tensors, (op,), tuple(dict.fromkeys(t.name for t in inputs if not t.constant)), ("y",))
 
 
 def random_q(rng: np.random.Generator, low: float = 1e-3, high: float = 1.0) -> QParams:

@@ -28,8 +28,6 @@ def random_case(rng: np.random.Generator, count: int) -> tuple[Graph, list[Array
     if rng.random() < 0.1 and not tensors[-1].constant:
         tensors[0] = tensors[-1]  # the same tensor twice
     graph = single_op("concat", ConcatAttrs(axis), tensors, out)
-    names = tuple(dict.fromkeys(graph.inputs))
-    graph = Graph(graph.name, graph.tensors, graph.ops, names, graph.outputs)
     return graph, random_inputs(rng, graph)
 
 

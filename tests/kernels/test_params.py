@@ -21,8 +21,9 @@ def blocks() -> dict[str, ParamsType]:
     found: dict[str, ParamsType] = {}
     for info in pkgutil.iter_modules(rushlight.ops.__path__):
         module = importlib.import_module(f"rushlight.ops.{info.name}")
-        values = (v for v in vars(module).values() if isinstance(v, ParamsType))
-        found |= {v.c_name: v for v in values}
+        for value in vars(module).values():
+            group = value.values() if isinstance(value, dict) else [value]
+            found |= {v.c_name: v for v in group if isinstance(v, ParamsType)}
     return found
 
 
@@ -50,7 +51,7 @@ BLOCKS = blocks()
 
 
 def test_blocks_are_found() -> None:
-    assert {"rl_linear_params", "rl_conv2d_params"} <= set(BLOCKS)
+    assert {"rl_linear_params", "rl_conv2d_params", "rl_concat32_params"} <= set(BLOCKS)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "arm-none-eabi-gcc"])

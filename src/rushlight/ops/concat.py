@@ -61,17 +61,20 @@ def _emit(ctx: ImportContext, names: Sequence[str], axis: int) -> str:
     return ctx.emit("concat", names, ConcatAttrs(axis))
 
 
-def params_type(count: int, tables: bool) -> ParamsType:
-    """The block for ``count`` pointers."""
-    fields: list[tuple[str, str, int]] = [
-        ("outer", "int32_t", 1),
-        ("row", "int32_t", 1),
-        ("run", "int32_t", count),
-        ("offset", "int32_t", count),
-    ]
-    if tables:
-        fields.append(("table", "int32_t", count))
-    return ParamsType(f"rl_concat{count}{'_table' if tables else ''}_params", tuple(fields))
+#: The parameter block for each number of pointers.
+BLOCKS = {
+    count: ParamsType(
+        f"rl_concat{count}_params",
+        (
+            ("outer", "int32_t", 1),
+            ("row", "int32_t", 1),
+            ("run", "int32_t", count),
+            ("offset", "int32_t", count),
+            ("table", "int16_t", count),
+        ),
+    )
+    for count in COUNTS
+}
 
 
 @register
@@ -154,10 +157,10 @@ class Concat(Operator):
             "offset": [0 if i is None else offsets[i] for i in order],
         }
         constants = [Constant(f"part{i}", np.ascontiguousarray(ins[i].data)) for i in fixed]
+        numbers = iter(range(len(known)))
+        which = [-1 if t is None else next(numbers) for t in tables]
+        params["table"] = [-1 if i is None else which[i] for i in order]
         if known:
-            numbers = iter(range(len(known)))
-            which = [-1 if t is None else next(numbers) for t in tables]
-            params["table"] = [-1 if i is None else which[i] for i in order]
             constants.append(Constant("tables", indexed_by_byte(np.stack(known))))
         return [
             Kernel(
@@ -165,7 +168,7 @@ class Concat(Operator):
                 tier="v6m",
                 header="concat/concat.h",
                 sources=("concat/v6m.c",),
-                params_type=params_type(count, bool(known)),
+                params_type=BLOCKS[count],
                 params=params,
                 constants=tuple(constants),
                 reads=(*live, *[live[-1]] * fill),

@@ -7,26 +7,45 @@
 
 /* y: [outer][row]; input i: [outer][run[i]] at offset[i] of each row. table[i]: the number of the
  * 256-entry table that its values pass through, or -1. */
-#define RL_CONCAT_PARAMS(n)                      \
-    typedef struct rl_concat##n##_params {       \
-        int32_t outer;                           \
-        int32_t row;                             \
-        int32_t run[n];                          \
-        int32_t offset[n];                       \
-    } rl_concat##n##_params;                     \
-    typedef struct rl_concat##n##_table_params { \
-        int32_t outer;                           \
-        int32_t row;                             \
-        int32_t run[n];                          \
-        int32_t offset[n];                       \
-        int32_t table[n];                        \
-    } rl_concat##n##_table_params;
+typedef struct rl_concat2_params {
+    int32_t outer;
+    int32_t row;
+    int32_t run[2];
+    int32_t offset[2];
+    int16_t table[2];
+} rl_concat2_params;
 
-RL_CONCAT_PARAMS(2)
-RL_CONCAT_PARAMS(4)
-RL_CONCAT_PARAMS(8)
-RL_CONCAT_PARAMS(16)
-RL_CONCAT_PARAMS(32)
+typedef struct rl_concat4_params {
+    int32_t outer;
+    int32_t row;
+    int32_t run[4];
+    int32_t offset[4];
+    int16_t table[4];
+} rl_concat4_params;
+
+typedef struct rl_concat8_params {
+    int32_t outer;
+    int32_t row;
+    int32_t run[8];
+    int32_t offset[8];
+    int16_t table[8];
+} rl_concat8_params;
+
+typedef struct rl_concat16_params {
+    int32_t outer;
+    int32_t row;
+    int32_t run[16];
+    int32_t offset[16];
+    int16_t table[16];
+} rl_concat16_params;
+
+typedef struct rl_concat32_params {
+    int32_t outer;
+    int32_t row;
+    int32_t run[32];
+    int32_t offset[32];
+    int16_t table[32];
+} rl_concat32_params;
 
 /* The inputs as parameters of a function, and as the values of an array. */
 #define RL_INPUTS2 const int8_t *x0, const int8_t *x1
@@ -44,7 +63,7 @@ RL_CONCAT_PARAMS(32)
 
 #define RL_CONCAT_DECLARE(n)                                                             \
     void rl_concat##n##_s8_v6m(const rl_concat##n##_params *p, RL_INPUTS##n, int8_t *y); \
-    void rl_concat##n##_table_s8_v6m(const rl_concat##n##_table_params *p, RL_INPUTS##n, \
+    void rl_concat##n##_table_s8_v6m(const rl_concat##n##_params *p, RL_INPUTS##n,       \
                                      const int8_t *tables, int8_t *y);
 
 RL_CONCAT_DECLARE(2)

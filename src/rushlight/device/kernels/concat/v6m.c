@@ -36,7 +36,7 @@ static void place_mapped(int32_t outer, int32_t row, int32_t run, const int8_t *
             place(p->outer, p->row, p->run[i], inputs[i], y + p->offset[i]);              \
         }                                                                                 \
     }                                                                                     \
-    void rl_concat##n##_table_s8_v6m(const rl_concat##n##_table_params *p, RL_INPUTS##n,  \
+    void rl_concat##n##_table_s8_v6m(const rl_concat##n##_params *p, RL_INPUTS##n,        \
                                      const int8_t *tables, int8_t *y) {                   \
         const int8_t *const inputs[] = {RL_NAMES##n};                                     \
         for (int32_t i = 0; i < n; i++) {                                                 \
