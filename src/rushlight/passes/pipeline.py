@@ -26,7 +26,7 @@ def lower(graph: Graph, *, io: Literal["float", "int8"] = "float", layout: Liter
     """
     passes: list[Pass] = [fold_constants, sink_dequantize, fold_constants, hoist_clamps, hoist_quantize, to_integer]
     passes += [int8_edges] if io == "int8" else []
-    passes += [merge_equal, move_permutes, merge_pads, compose_tables, merge_equal]
+    passes += [merge_equal, merge_pads, merge_equal, move_permutes, compose_tables, merge_equal]
     passes += [nhwc_edges] if layout == "nhwc" else []
     passes += [own_outputs, note_copies]
     verify(graph, "import")
