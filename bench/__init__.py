@@ -1,0 +1,1 @@
+"""Counts the instructions of every layer of the yardstick nets, on six cores under two compilers: ``python -m bench``."""

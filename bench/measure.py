@@ -1,0 +1,153 @@
+"""Counts single kernel calls, many in one program: a driver on the emulated board reads them from a file."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rushlight.emit.kernels import INCLUDE, KERNELS, needed
+from rushlight.errors import RushlightError
+from rushlight.firmware import build_firmware, copy_board
+from rushlight.graph import Graph, Op
+from rushlight.ops import operator
+from rushlight.ops.base import Array, Kernel
+from rushlight.run import run_qemu
+from rushlight.target import BOARDS_DIR, Target
+
+DRIVER = Path(__file__).with_name("driver.c")
+#: Programs, by the content of what they are built from.
+CACHE = Path(__file__).resolve().parent.parent / "build" / "bench"
+OPT = "-O3"
+TIMEOUT_S = 600.0
+_GIVEN, _OUTPUT, _SCRATCH = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """An operator of a graph with the data of its inputs, constants among them."""
+
+    label: str
+    graph: Graph
+    op: Op
+    inputs: Sequence[Array]
+
+    @cached_property
+    def expected(self) -> Array:
+        """The reference's output."""
+        return operator(self.op.kind).reference(self.op, self.graph, self.inputs)[0]
+
+    def kernel(self, target: Target) -> Kernel:
+        """The kernel that a compiled model gets on this target."""
+        return operator(self.op.kind).kernels(self.op, self.graph, target.core.tiers)[0]
+
+
+def work_of(label: str, graph: Graph, given: Sequence[Array]) -> Work:
+    """The one operator of a graph on its graph inputs."""
+    (op,) = graph.ops
+    by_name = dict(zip(graph.inputs, given, strict=True))
+    return Work(label, graph, op, [by_name[t.name] if t.data is None else t.data for t in graph.ins(op)])
+
+
+def count_calls(work: Sequence[Work], kernels: Sequence[Kernel], target: Target, compiler: str) -> list[int]:
+    """Instructions of each kernel's call; its output must be the reference's.
+
+    Raises:
+        RushlightError: building or running failed, or a kernel computes something else than the reference.
+    """
+    elf = build(kernels, target, compiler)
+    numbers = numbering(kernels)
+    cases = [_case(w, k, numbers[k.symbol]) for w, k in zip(work, kernels, strict=True)]
+    result = run_qemu(elf, target, cases, 4, timeout_s=TIMEOUT_S)
+    for w, kernel, crc in zip(work, kernels, result.outputs, strict=True):
+        if int.from_bytes(crc, "little") != zlib.crc32(w.expected.tobytes()):
+            raise RushlightError(
+                f"{w.label}: {kernel.symbol} built by {compiler} differs from the reference on {target.spec}; "
+                f"run the kernel's tests"
+            )
+    return result.instructions
+
+
+def numbering(kernels: Sequence[Kernel]) -> dict[str, int]:
+    """Symbol → number of the kernel in the driver; 0 is a call of nothing."""
+    return {symbol: i + 1 for i, symbol in enumerate(sorted({k.symbol for k in kernels}))}
+
+
+def _case(work: Work, kernel: Kernel, number: int) -> bytes:
+    """A case as driver.c reads it."""
+    given = [kernel.params_type.pack(kernel.params)]
+    given += [np.ascontiguousarray(work.inputs[index]).tobytes() for index in kernel.reads]
+    given += [constant.data.tobytes() for constant in kernel.constants]
+    kinds = [(_GIVEN, len(blob)) for blob in given] + [(_OUTPUT, work.expected.nbytes)]
+    if kernel.takes_scratch:
+        kinds.append((_SCRATCH, kernel.scratch))
+    return np.array([number, len(kinds), *np.ravel(kinds)], "<u4").tobytes() + b"".join(given)
+
+
+def build(kernels: Sequence[Kernel], target: Target, compiler: str) -> Path:
+    """The driver's program with these kernels."""
+    files = {f"kernels/{name}": KERNELS / name for name in needed(_files(kernels))}
+    files |= {f"include/rushlight/{path.name}": path for path in sorted((INCLUDE / "rushlight").glob("*.h"))}
+    texts = {name: path.read_bytes() for name, path in files.items()}
+    texts |= {"main.c": DRIVER.read_bytes(), "model/dispatch.c": dispatch_source(kernels).encode()}
+    texts["model/dispatch.h"] = _DISPATCH_H.encode()
+    digest = hashlib.sha256(target.spec.encode())
+    for name, text in texts.items():
+        digest.update(f"\0{name}\0".encode() + text)
+    for path in (*sorted(target.board.path.glob("*")), *sorted((BOARDS_DIR / "common").rglob("*"))):
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    folder = CACHE / digest.hexdigest()[:16]
+    if not folder.is_dir():
+        _write_folder(folder, texts, target)
+    return build_firmware(folder, target, toolchain=compiler, harness=False, opt=OPT).elf
+
+
+def _files(kernels: Sequence[Kernel]) -> set[str]:
+    return {name for k in kernels for name in (*k.sources, k.header)}
+
+
+def _write_folder(folder: Path, texts: dict[str, bytes], target: Target) -> None:
+    """Made aside and then renamed, so that two runs at once do not meet half a folder."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=CACHE))
+    for name, text in texts.items():
+        (aside / name).parent.mkdir(parents=True, exist_ok=True)
+        (aside / name).write_bytes(text)
+    copy_board(target, aside / "board")
+    try:
+        aside.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(aside)
+
+
+_DISPATCH_H = """\
+#include <stdint.h>
+typedef void rl_bench_call(void *const *buffers);
+extern rl_bench_call *const rl_bench_calls[];
+extern const uint32_t rl_bench_call_count;
+"""
+
+
+def dispatch_source(kernels: Sequence[Kernel]) -> str:
+    """C with a function for each kernel that calls it with pointers from an array."""
+    by_symbol = {k.symbol: k for k in kernels}
+    numbers = numbering(kernels)
+    lines = ['#include "dispatch.h"', *(f'#include "{h}"' for h in sorted({k.header for k in kernels}))]
+    lines += ["static void nothing(void *const *b) { (void)b; }"]
+    for symbol, number in numbers.items():
+        kernel = by_symbol[symbol]
+        pointers = 1 + len(kernel.reads) + len(kernel.constants) + 1 + int(kernel.takes_scratch)
+        arguments = ", ".join(f"b[{i}]" for i in range(pointers))
+        lines.append(f"static void call_{number}(void *const *b) {{ {symbol}({arguments}); }}")
+    names = ", ".join(["nothing", *(f"call_{number}" for number in numbers.values())])
+    lines += [f"rl_bench_call *const rl_bench_calls[] = {{{names}}};"]
+    return "\n".join([*lines, f"const uint32_t rl_bench_call_count = {len(numbers) + 1};", ""])
