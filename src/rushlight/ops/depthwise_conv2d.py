@@ -28,7 +28,7 @@ PARAMS = ParamsType(
         ("multiplier", "int16_t", 1),
         ("taps", "int16_t", 1),
         ("plan_stride", "int16_t", 1),
-        ("reserved", "int16_t", 1),
+        ("clamps", "int16_t", 1),
     ),
 )
 #: Output pixels that a tier's tile computes together.
@@ -111,7 +111,7 @@ class DepthwiseConv2d(Operator):
             "out_min": attrs.out_min,
             "out_max": attrs.out_max,
             "multiplier": attrs.multiplier,
-            "reserved": 0,
+            "clamps": int((attrs.out_min, attrs.out_max) != (-128, 127)),
         }
         found: list[Kernel] = []
         missing = ""

@@ -221,4 +221,11 @@ static inline int32_t rl_requantize_dsp(int32_t acc, int32_t multiplier, uint32_
     return rl_smlawb(acc, multiplier, addend) >> (shift - 16u);
 }
 
+/* Four values of -128..127 as a quad: rl_pack4 in fewer instructions. */
+static inline uint32_t rl_pack_quad(int32_t b0, int32_t b1, int32_t b2, int32_t b3) {
+    const uint32_t even = rl_pack_low((uint32_t)b0, (uint32_t)b2) & 0x00ff00ffu;
+    const uint32_t odd = rl_pack_low((uint32_t)b1, (uint32_t)b3) & 0x00ff00ffu;
+    return even | (odd << 8);
+}
+
 #endif

@@ -116,12 +116,11 @@ RL_MVE(rl_s32x4, vshlq_r_s32, (rl_s32x4 a, int32_t b), (a, b))
 RL_MVE(rl_s32x4, vrshlq_s32, (rl_s32x4 a, rl_s32x4 b), (a, b))
 RL_MVE(rl_s32x4, vrshlq_n_s32, (rl_s32x4 a, int32_t b), (a, b))
 
-static inline rl_u8x16 rl_vreinterpretq_u8_s8(rl_s8x16 a) {
-    return vreinterpretq_u8_s8(a);
-}
-static inline rl_s8x16 rl_vreinterpretq_s8_u8(rl_u8x16 a) {
-    return vreinterpretq_s8_u8(a);
-}
+/* The same bytes as other lanes. */
+RL_MVE(rl_u8x16, vreinterpretq_u8_s8, (rl_s8x16 a), (a))
+RL_MVE(rl_s8x16, vreinterpretq_s8_u8, (rl_u8x16 a), (a))
+RL_MVE(rl_s8x16, vreinterpretq_s8_s16, (rl_s16x8 a), (a))
+RL_MVE(rl_s16x8, vreinterpretq_s16_s32, (rl_s32x4 a), (a))
 
 #undef RL_MVE
 #undef RL_MVE_VOID

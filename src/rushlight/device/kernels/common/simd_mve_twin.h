@@ -181,6 +181,10 @@ RL_EACH(s32x4, vrshlq_n_s32, (rl_s32x4 a, int32_t b), rl_twin_shift(a.lane[i], b
 
 RL_EACH(u8x16, vreinterpretq_u8_s8, (rl_s8x16 a), (uint8_t)a.lane[i])
 RL_EACH(s8x16, vreinterpretq_s8_u8, (rl_u8x16 a), (int8_t)a.lane[i])
+RL_EACH(s8x16, vreinterpretq_s8_s16, (rl_s16x8 a),
+        (int8_t)(uint8_t)((uint16_t)a.lane[i / 2] >> (i % 2 * 8)))
+RL_EACH(s16x8, vreinterpretq_s16_s32, (rl_s32x4 a),
+        (int16_t)(uint16_t)((uint32_t)a.lane[i / 2] >> (i % 2 * 16)))
 
 #undef RL_EACH
 #undef RL_STORE

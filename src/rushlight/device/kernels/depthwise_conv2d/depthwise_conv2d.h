@@ -17,7 +17,7 @@ typedef struct rl_depthwise_conv2d_params {
     int16_t multiplier;
     int16_t taps;        /* kernel_h * kernel_w; for v6m, v7m, dsp rounded up to a multiple of 3 */
     int16_t plan_stride; /* mve: bytes of a block's row of groups */
-    int16_t reserved;
+    int16_t clamps;      /* 0 where out_min..out_max is all of int8 */
 } rl_depthwise_conv2d_params;
 
 /* Any channels, multiplier and pre. weights: [out_c][taps]; scratch: 16 * taps + in_c bytes. */

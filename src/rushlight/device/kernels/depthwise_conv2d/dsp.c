@@ -47,9 +47,12 @@ static RL_DW_NOINLINE void tile(const rl_depthwise_conv2d_params *p, const int8_
             tap(&s, slot[1] + c, w + 2);
             tap(&s, slot[2] + c, w + 4);
         }
-        const uint32_t quad = rl_pack4(finish(s.s0, &t[0]), finish(s.s1, &t[1]),
-                                       finish(s.s2, &t[2]), finish(s.s3, &t[3]));
-        rl_store4(y + c, rl_min_quad(rl_max_quad(quad, low), high));
+        uint32_t quad = rl_pack_quad(finish(s.s0, &t[0]), finish(s.s1, &t[1]), finish(s.s2, &t[2]),
+                                     finish(s.s3, &t[3]));
+        if (p->clamps != 0) {
+            quad = rl_min_quad(rl_max_quad(quad, low), high);
+        }
+        rl_store4(y + c, quad);
     }
 }
 

@@ -21,34 +21,45 @@ static inline rl_s32x4 finish(rl_s32x4 acc, const int32_t *terms) {
     return rl_requantize_mve(acc, rl_vldrwq_s32(terms + 4), rl_vldrwq_s32(terms + 8));
 }
 
-/* Narrows to 16 channels in order, adds the zero point and clamps. */
+/* Narrows to 16 channels in order, adds the zero point and clamps. Narrowing writes every other
+ * lane, twice, so what it starts from does not matter. */
 static inline rl_s8x16 narrow(const rl_depthwise_conv2d_params *p, const block_sums *s,
                               const int32_t *terms) {
-    rl_s16x8 even = rl_vdupq_n_s16(0), odd = even;
-    even = rl_vqmovnbq_s32(even, finish(s->s0, terms));
+    const rl_s32x4 a = finish(s->s0, terms), b = finish(s->s2, terms + 24);
+    rl_s16x8 even = rl_vqmovnbq_s32(rl_vreinterpretq_s16_s32(a), a);
+    rl_s16x8 odd = rl_vqmovnbq_s32(rl_vreinterpretq_s16_s32(b), b);
     even = rl_vqmovntq_s32(even, finish(s->s1, terms + 12));
-    odd = rl_vqmovnbq_s32(odd, finish(s->s2, terms + 24));
     odd = rl_vqmovntq_s32(odd, finish(s->s3, terms + 36));
-    rl_s8x16 out = rl_vdupq_n_s8(0);
-    out = rl_vqmovnbq_s16(out, rl_vqaddq_n_s16(even, p->out_zero_point));
-    out = rl_vqmovntq_s16(out, rl_vqaddq_n_s16(odd, p->out_zero_point));
-    out = rl_vmaxq_s8(out, rl_vdupq_n_s8((int8_t)p->out_min));
-    return rl_vminq_s8(out, rl_vdupq_n_s8((int8_t)p->out_max));
+    even = rl_vqaddq_n_s16(even, p->out_zero_point);
+    odd = rl_vqaddq_n_s16(odd, p->out_zero_point);
+    rl_s8x16 out = rl_vqmovnbq_s16(rl_vreinterpretq_s8_s16(even), even);
+    out = rl_vqmovntq_s16(out, odd);
+    if (p->clamps != 0) {
+        out = rl_vmaxq_s8(out, rl_vdupq_n_s8((int8_t)p->out_min));
+        out = rl_vminq_s8(out, rl_vdupq_n_s8((int8_t)p->out_max));
+    }
+    return out;
 }
 
-/* One block of channels; `part` says that not all lanes are there. */
+static inline rl_s8x16 load(const int8_t *x, rl_pred lanes, int part) {
+    return part ? rl_vldrbq_z_s8(x, lanes) : rl_vldrbq_s8(x);
+}
+
+/* One block of channels from c on; `part` says that not all lanes are there. */
 static inline void block(const rl_depthwise_conv2d_params *p, const int8_t *const *slot, int32_t c,
                          const int8_t *w, const int32_t *terms, const uint8_t *group, int8_t *y,
                          int part) {
     const rl_pred lanes = rl_vctp8q((uint32_t)(p->window.in_c - c));
     block_sums s = {rl_vldrwq_s32(terms), rl_vldrwq_s32(terms + 12), rl_vldrwq_s32(terms + 24),
                     rl_vldrwq_s32(terms + 36)};
-    for (int32_t length = *group; length > 0; length = *++group) {
-        rl_s16x8 even = rl_vdupq_n_s16(0), odd = even;
-        for (int32_t i = length; i > 0; i--) {
-            const int8_t *from = *slot++ + c;
-            const rl_s8x16 x = part ? rl_vldrbq_z_s8(from, lanes) : rl_vldrbq_s8(from);
-            const rl_s8x16 weight = rl_vldrbq_s8(w);
+    int32_t length = *group++;
+    do {
+        rl_s8x16 x = load(*slot++ + c, lanes, part), weight = rl_vldrbq_s8(w);
+        rl_s16x8 even = rl_vmullbq_int_s8(x, weight), odd = rl_vmulltq_int_s8(x, weight);
+        w += LANES;
+        while (--length > 0) {
+            x = load(*slot++ + c, lanes, part);
+            weight = rl_vldrbq_s8(w);
             even = rl_vaddq_s16(even, rl_vmullbq_int_s8(x, weight));
             odd = rl_vaddq_s16(odd, rl_vmulltq_int_s8(x, weight));
             w += LANES;
@@ -57,7 +68,8 @@ static inline void block(const rl_depthwise_conv2d_params *p, const int8_t *cons
         s.s1 = rl_vaddq_s32(s.s1, rl_vmovltq_s16(even));
         s.s2 = rl_vaddq_s32(s.s2, rl_vmovlbq_s16(odd));
         s.s3 = rl_vaddq_s32(s.s3, rl_vmovltq_s16(odd));
-    }
+        length = *group++;
+    } while (length > 0);
     const rl_s8x16 out = narrow(p, &s, terms);
     if (part) {
         rl_vstrbq_p_s8(y + c, out, lanes);
