@@ -104,6 +104,19 @@ def test_a_float_constant_is_quantised_by_its_own_range() -> None:
     assert try_integer("add", AddAttrs(), [x, infinite], y)[1] == "its constant operand has NaN or infinite values"
 
 
+def test_a_constant_of_one_element_becomes_a_table() -> None:
+    x = Tensor("x", (1, 256), DType.INT8, QParams((0.05,), (4,)))
+    codes = np.arange(-128, 128)
+    for q, data in ((None, np.float32(3)), (QParams((0.03,), (0,)), np.int8(100))):
+        dtype = DType.FLOAT32 if q is None else DType.INT8
+        c = Tensor("c", (1,), dtype, q, np.full((1,), data))
+        y = QParams((0.1,), (-3,))
+        graph = integer_graph("add", AddAttrs(subtract=True), [c, x], y)
+        assert graph.ops[0].kind == "table"
+        expected = np.rint((3 - (codes - 4) * 0.05) / 0.1) - 3
+        assert (run(graph, codes.astype(np.int8)[None]) == np.clip(expected, -128, 127)).all()
+
+
 X = Tensor("x", (2, 3), DType.FLOAT32)
 Y = Tensor("y", (2, 3), DType.FLOAT32)
 ONE = Tensor("one", (1, 1, 1), DType.FLOAT32, None, np.full((1, 1, 1), 0.5, np.float32))

@@ -39,7 +39,9 @@ from rushlight.ops.binary import (
     operands,
     parameter_block,
     quantized_inputs,
+    single_number,
 )
+from rushlight.ops.table import emit_table
 
 MAX_SHIFT = 23
 MAX_MULTIPLIER = 2**15 - 1
@@ -136,6 +138,12 @@ class Add(Operator):
         return spec(broadcast_shape(a, b), b.dtype if a.constant else a.dtype)
 
     def integer(self, build: IntegerBuilder, op: Op) -> str | None:
+        if (single := single_number(build)) is not None:
+            # One number: a table is exact and faster.
+            which, number = single
+            factor = -op.attrs.alpha if op.attrs.subtract else op.attrs.alpha
+            scale, offset = (1.0, factor * number) if which == 0 else (factor, number)
+            return emit_table(build, lambda x: scale * x + offset, which)
         names = quantized_inputs(build)
         if isinstance(names, str):
             return names

@@ -28,13 +28,24 @@ BROADCAST_FIELDS = (
 
 def number_of(ctx: ImportContext, argument: Any) -> float | None:
     """The one number that an argument stands for: a Python number, or a constant tensor of one element; else None."""
-    if isinstance(argument, bool | int | float):
-        return float(argument)
-    t = ctx.tensor(argument)
+    return float(argument) if isinstance(argument, bool | int | float) else _number(ctx.tensor(argument))
+
+
+def _number(t: Tensor) -> float | None:
     if t.data is None or t.elements != 1:
         return None
     value = float(t.data.reshape(()))
     return value if t.qparams is None else (value - t.q.z) * t.q.s
+
+
+def single_number(build: IntegerBuilder) -> tuple[int, float] | None:
+    """The index of the other input and the number, if one operand is a constant of one element that adds no dimension."""
+    for x, other in ((0, 1), (1, 0)):
+        a, b = (build.tensor(build.inputs[i]) for i in (x, other))
+        number = _number(b)
+        if number is not None and not a.constant and a.qparams is not None and len(b.shape) <= len(a.shape):
+            return x, number
+    return None
 
 
 def emit_function(ctx: ImportContext, node: AtenNode, x: str, function: str, *parameters: float) -> str:

@@ -36,7 +36,9 @@ from rushlight.ops.binary import (
     operands,
     parameter_block,
     quantized_inputs,
+    single_number,
 )
+from rushlight.ops.table import emit_table
 
 PARAMS = ParamsType(
     "rl_mul_params",
@@ -123,6 +125,10 @@ class Mul(Operator):
         return spec(broadcast_shape(a, b), b.dtype if a.constant else a.dtype)
 
     def integer(self, build: IntegerBuilder, op: Op) -> str | None:
+        if (single := single_number(build)) is not None:
+            # One number: a table is exact and faster.
+            which, number = single
+            return emit_table(build, lambda x: x * number, which)
         names = quantized_inputs(build)
         if isinstance(names, str):
             return names

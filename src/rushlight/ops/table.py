@@ -53,9 +53,11 @@ def requantize_table(src: QParams, dst: QParams) -> NDArray[np.int8]:
     return function_table(lambda x: x, src, dst, dst.qmin, dst.qmax)[0]
 
 
-def emit_table(build: IntegerBuilder, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> str | None:
-    """The integer form of a function of the operator's first input; returns the reason if there is none."""
-    x = build.tensor(build.inputs[0])
+def emit_table(
+    build: IntegerBuilder, function: Callable[[NDArray[np.float64]], NDArray[np.float64]], which: int = 0
+) -> str | None:
+    """The integer form of a function of one of the operator's inputs; returns the reason if there is none."""
+    x = build.tensor(build.inputs[which])
     low, high = build.clamp_range()
     try:
         table, missing = function_table(function, x.q, build.output, low, high)
@@ -63,7 +65,7 @@ def emit_table(build: IntegerBuilder, function: Callable[[NDArray[np.float64]], 
         return str(error)
     if missing:
         build.note("warning", f"has no value for {missing} of the input's integers; each takes its nearest neighbour's")
-    build.emit("table", [build.inputs[0], build.constant(table, "table")], TableAttrs())
+    build.emit("table", [x.name, build.constant(table, "table")], TableAttrs())
     return None
 
 
