@@ -173,7 +173,7 @@ class _Printer:
 
     def table(self) -> list[str]:
         """The program at a glance, in columns."""
-        head = ["", "operator", "module", "output", "MACs", "kernel", "reads", "writes", "scratch"]
+        head = ["", "operator", "layer", "output", "MACs", "kernel", "reads", "writes", "scratch"]
         body = [self._row(number, call) for number, call in enumerate(self.schedule.calls)]
         widths = [max(len(row[i]) for row in (head, *body)) for i in range(len(head))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *body)]
@@ -184,7 +184,7 @@ class _Printer:
         return [
             str(number),
             call.op.kind,
-            comment(call.op.source.module),
+            comment(call.op.source.module or call.op.name),
             "x".join(map(str, graph[call.op.outputs[0]].shape)),
             str(call.macs),
             call.kernel.symbol,
