@@ -12,6 +12,7 @@ from rich.console import Console
 from bench.baselines import COMPILERS, CORES, GROUPS, LayerShape, layers
 from bench.layers import single_layer
 from bench.measure import Work, count_calls, work_of
+from bench.profile import profile
 from bench.results import Row, compare, load, save, updated
 from bench.tables import layer_table, print_changes, worst
 from rushlight.errors import RushlightError
@@ -38,6 +39,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--compiler", action="append", choices=COMPILERS, help="these compilers alone")
     parser.add_argument("--layer", action="append", type=int, help="these layers of the nets alone")
     parser.add_argument("--op", action="append", help="layers of these operators alone, e.g. DW")
+    parser.add_argument(
+        "--profile", action="store_true", help="list what the layers chosen spend their instructions on"
+    )
     parser.add_argument("--update", action="store_true", help="store what was counted in bench/results.json")
     return parser
 
@@ -54,6 +58,8 @@ def _run(args: argparse.Namespace, console: Console) -> int:
         raise RushlightError("no such layer: the nets' layers are those of bench/baselines/cmsis_nn_instructions.csv")
     work = {layer: found for layer in chosen if (found := _work(layer)) is not None}
     jobs = [(core, compiler) for core in args.core or CORES for compiler in args.compiler or COMPILERS]
+    if args.profile:
+        return _profile(work, jobs, console)
     with ThreadPoolExecutor(JOBS) as pool:
         rows = [row for found in pool.map(lambda job: _measure(work, *job), jobs) for row in found]
     console.print(layer_table(rows, "Instructions of our kernels and of CMSIS-NN's"))
@@ -83,6 +89,18 @@ def _measure(work: dict[LayerShape, Work], core: str, compiler: str) -> list[Row
         Row(layer.net, layer.index, layer.op, core, compiler, instructions, layer.macs, kernel.scratch)
         for layer, kernel, instructions in zip(work, kernels, counted, strict=True)
     ]
+
+
+def _profile(work: dict[LayerShape, Work], jobs: Sequence[tuple[str, str]], console: Console) -> int:
+    for layer, some in work.items():
+        for core, compiler in jobs:
+            found = profile(some, resolve(CORES[core]), compiler)
+            console.print(f"\n[bold]{layer}, {core}, {compiler}[/]: {found.total:,} instructions, {layer.macs:,} MACs")
+            for name, count in found.functions.items():
+                console.print(f"{count:>12,} {count / found.total:6.1%}  {count / layer.macs:8.3f} a MAC  {name}")
+            for line in found.lines:
+                console.print(line, markup=False)
+    return 0
 
 
 if __name__ == "__main__":

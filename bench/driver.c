@@ -12,10 +12,10 @@ enum { GIVEN = 0, OUTPUT = 1, SCRATCH = 2, MAX_BUFFERS = 16, MEMORY = 7 << 19, A
 static _Alignas(ALIGN) uint8_t memory[MEMORY];
 
 static uint32_t crc32(const uint8_t *data, uint32_t size) {
-    static const uint32_t kNibble[16] = {
-        0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u,
-        0x4DB26158u, 0x5005713Cu, 0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu,
-        0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu};
+    static const uint32_t kNibble[16] = {0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu,
+                                         0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, 0x5005713Cu,
+                                         0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu,
+                                         0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu};
     uint32_t crc = UINT32_MAX;
     for (uint32_t i = 0; i < size; i++) {
         crc ^= data[i];

@@ -64,7 +64,7 @@ def count_calls(work: Sequence[Work], kernels: Sequence[Kernel], target: Target,
     """
     elf = build(kernels, target, compiler)
     numbers = numbering(kernels)
-    cases = [_case(w, k, numbers[k.symbol]) for w, k in zip(work, kernels, strict=True)]
+    cases = [case_bytes(w, k, numbers[k.symbol]) for w, k in zip(work, kernels, strict=True)]
     result = run_qemu(elf, target, cases, 4, timeout_s=TIMEOUT_S)
     for w, kernel, crc in zip(work, kernels, result.outputs, strict=True):
         if int.from_bytes(crc, "little") != zlib.crc32(w.expected.tobytes()):
@@ -80,7 +80,7 @@ def numbering(kernels: Sequence[Kernel]) -> dict[str, int]:
     return {symbol: i + 1 for i, symbol in enumerate(sorted({k.symbol for k in kernels}))}
 
 
-def _case(work: Work, kernel: Kernel, number: int) -> bytes:
+def case_bytes(work: Work, kernel: Kernel, number: int) -> bytes:
     """A case as driver.c reads it."""
     given = [kernel.params_type.pack(kernel.params)]
     given += [np.ascontiguousarray(work.inputs[index]).tobytes() for index in kernel.reads]

@@ -32,6 +32,7 @@ def run_qemu(
     *,
     timeout_s: float = 120.0,
     icount: bool = True,
+    options: Sequence[str] = (),
 ) -> RunResult:
     """Runs the harness over the samples in the emulator.
 
@@ -42,6 +43,7 @@ def run_qemu(
         output_bytes: size of one sample's outputs.
         timeout_s: host seconds for all samples.
         icount: count instructions, which takes about twice the time.
+        options: more arguments for the emulator.
 
     Raises:
         RushlightError: no emulator, a fault, an error code of the model, or no end within ``timeout_s``.
@@ -57,6 +59,7 @@ def run_qemu(
     command += ["-d", "unimp"]  # says so where a program touches memory that the board does not have
     if icount:
         command += ["-icount", f"shift={_SHIFT}"]
+    command += options
     with tempfile.TemporaryDirectory(prefix="rushlight-") as name:
         folder = Path(name)
         write_inputs(folder, inputs)
