@@ -62,7 +62,8 @@ def profile(work: Work, target: Target, compiler: str, share: float = 0.004) -> 
     functions: Counter[str] = Counter()
     for address, count in counts.items():
         functions[symbols[bisect_right(addresses, address) - 1][1]] += count
-    return Profile(total, dict(functions.most_common()), _listing(elf, counts, total, max(1, int(total * share))))
+    text = _disassembly(elf, target)
+    return Profile(total, dict(functions.most_common()), _listing(text, counts, total, max(1, int(total * share))))
 
 
 def _functions(elf: Path) -> list[tuple[int, str]]:
@@ -93,13 +94,19 @@ def _plugin() -> Path:
     return made
 
 
-def _listing(elf: Path, counts: dict[int, int], total: int, least: int) -> list[str]:
-    """Disassembly of the stretches in which instructions run at least ``least`` times, with source lines."""
+def _disassembly(elf: Path, target: Target) -> str:
+    """The program's instructions with the source lines that they come from."""
     objdump = shutil.which(_OBJDUMP)
     if objdump is None:
         raise RushlightError(f"{_OBJDUMP} is not installed: apt install binutils-arm-none-eabi")
-    command = [objdump, "-d", "-l", "--no-show-raw-insn", str(elf)]
-    text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    # objdump takes clang's programs for such without Helium unless it is told.
+    machine = ["-m", target.core.arch] if target.core.mve else []
+    command = [objdump, "-d", "-l", "--no-show-raw-insn", *machine, str(elf)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def _listing(text: str, counts: dict[int, int], total: int, least: int) -> list[str]:
+    """The stretches of a disassembly in which instructions run at least ``least`` times."""
     lines: list[str] = []
     place = said = function = ""
     open_stretch = False
