@@ -42,5 +42,5 @@ format: $(STAMP) ## write Python and C in the project's style
 	$(VENV)/bin/ruff format .
 	clang-format-19 -i $(C_FILES)
 
-clean: ## remove what was installed and built here
-	rm -rf $(VENV) build
+clean: ## remove what was built here (the environment in .venv stays)
+	rm -rf build

@@ -73,7 +73,7 @@ def _tensor(tensor: Tensor, schedule: Schedule) -> dict[str, Any]:
         "dtype": tensor.dtype.value,
         "scale": q.s if q is not None else None,
         "zero_point": q.z if q is not None else None,
-        "layout": schedule.layouts.get(tensor.name, "model"),
+        "layout": schedule.graph.layouts.get(tensor.name, "model"),
     }
 
 

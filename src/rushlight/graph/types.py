@@ -142,7 +142,10 @@ class Note:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A program: operators in execution order over named tensors."""
+    """A program: operators in execution order over named tensors.
+
+    ``layouts``: graph input or output → order of its dimensions where it is not the model's own ("NHWC").
+    """
 
     name: str
     tensors: Mapping[str, Tensor]
@@ -150,6 +153,7 @@ class Graph:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     notes: tuple[Note, ...] = field(default=())
+    layouts: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Tensor:
         return self.tensors[name]

@@ -39,7 +39,9 @@ def hoist_clamps(graph: Graph) -> Graph:
     for planned in graph.ops:
         if operator(planned.kind).clamp_bounds(planned.attrs) is None:
             continue
-        op = edit.ops[edit.index_of_output(planned.outputs[0])]
+        op = edit.producer(planned.outputs[0])
+        if op is None:
+            continue
         chain: list[Op] = []
         source = edit.producer(op.inputs[0])
         while source is not None and operator(source.kind).moves_values and len(edit.consumers(source.outputs[0])) == 1:
@@ -53,6 +55,7 @@ def hoist_clamps(graph: Graph) -> Graph:
             at += 1
             name = edit.insert(at, mover.kind, [name], mover.attrs, mover.source, f"{mover.outputs[0]}_down")
         edit.replace_uses(op.outputs[0], name)
+        edit.drop_dead()
     return edit.finish()
 
 
@@ -78,4 +81,5 @@ def hoist_quantize(graph: Graph) -> Graph:
         moved = edit.insert(at + 1, op.kind, [x8], op.attrs, op.source, f"{op.outputs[0]}_q", q)
         for user in users:
             edit.replace_uses(user.outputs[0], moved)
+        edit.drop_dead()
     return edit.finish()

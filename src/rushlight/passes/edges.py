@@ -57,6 +57,7 @@ def nhwc_edges(graph: Graph) -> Graph:
         n, c, h, w = edit.tensors[name].shape
         for link in chain:
             edit.tensors[link] = replace(edit.tensors[link], shape=(n, h, w, c))
+        edit.layouts[name] = "NHWC"
         edit.notes.append(Note("layout", f"input '{name}'", f"is NHWC {[n, h, w, c]}; the model's own order is NCHW"))
     for i, name in enumerate(edit.outputs):
         source = edit.producer(name)
@@ -70,6 +71,7 @@ def nhwc_edges(graph: Graph) -> Graph:
             hint = f"{name}_nhwc"
             inner = edit.insert(at, "dequantize", [inner], last.attrs, last.source, hint)
         edit.outputs[i] = inner
+        edit.layouts[inner] = "NHWC"
         edit.notes.append(Note("layout", f"output {i}", "is NHWC; the model's own order is NCHW"))
     return edit.finish()
 
@@ -93,6 +95,8 @@ def own_outputs(graph: Graph) -> Graph:
         t = edit.tensors[name]
         copied = edit.insert(len(edit.ops), "copy", [name], CopyAttrs(), where, f"{name}_out", t.qparams)
         edit.outputs[i] = copied
+        if name in edit.layouts:
+            edit.layouts[copied] = edit.layouts[name]
         edit.notes.append(Note("copy", f"output {i}", f"{t.nbytes} bytes are copied: {name} is also used elsewhere"))
     return edit.finish()
 

@@ -20,6 +20,7 @@ class Editor:
         self.inputs = list(graph.inputs)
         self.outputs = list(graph.outputs)
         self.notes: list[Note] = []
+        self.layouts = dict(graph.layouts)
 
     def producer(self, name: str) -> Op | None:
         return next((op for op in self.ops if name in op.outputs), None)
@@ -79,6 +80,16 @@ class Editor:
         """Removes the operator that writes ``name``."""
         del self.ops[self.index_of_output(name)]
 
+    def drop_dead(self) -> None:
+        """Removes operators whose outputs nothing reads, so that they do not count as readers themselves."""
+        used = set(self.outputs)
+        kept: list[Op] = []
+        for op in reversed(self.ops):
+            if used.intersection(op.outputs):
+                kept.append(op)
+                used.update(op.inputs)
+        self.ops = kept[::-1]
+
     def finish(self) -> Graph:
         done = replace(
             self.graph,
@@ -86,5 +97,6 @@ class Editor:
             ops=tuple(self.ops),
             inputs=tuple(self.inputs),
             outputs=tuple(self.outputs),
+            layouts=self.layouts,
         )
         return done.pruned().with_notes(self.notes)

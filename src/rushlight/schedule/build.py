@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rushlight.errors import RushlightError
@@ -15,14 +14,13 @@ from rushlight.schedule.types import ARENA, Buffer, Call, Lifetime, MemoryPlan, 
 from rushlight.target import Target
 
 
-def make_schedule(graph: Graph, target: Target, *, layouts: Mapping[str, str] | None = None) -> Schedule:
+def make_schedule(graph: Graph, target: Target) -> Schedule:
     """Chooses kernels, places buffers and collects constants.
 
     Args:
         graph: a verified integer graph. An output that is also an input, a constant or a view of one, or that shares its
             bytes with another output, must come from an explicit copy.
         target: core (its tiers choose the kernels) and board (its memory must suffice).
-        layouts: graph input or output → order of its dimensions where it is not the model's own, for the report.
 
     Raises:
         RushlightError: an operator has no kernel for the core.
@@ -41,7 +39,6 @@ def make_schedule(graph: Graph, target: Target, *, layouts: Mapping[str, str] | 
         storage=building.storage,
         constants=building.constants,
         plan=plan,
-        layouts=dict(layouts or {}),
     )
     check_fits(schedule)
     return schedule

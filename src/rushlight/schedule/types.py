@@ -95,7 +95,6 @@ class Schedule:
         storage: tensor name → name of the buffer that holds it (views share one).
         constants: by name, in order of first use; equal ones stand once.
         plan: what the arena takes.
-        layouts: graph input or output → the order of its dimensions where it is not the model's own, e.g. "NHWC".
     """
 
     graph: Graph
@@ -105,7 +104,6 @@ class Schedule:
     storage: Mapping[str, str]
     constants: Mapping[str, Constant]
     plan: MemoryPlan
-    layouts: Mapping[str, str]
 
     @property
     def inputs(self) -> list[Tensor]:
