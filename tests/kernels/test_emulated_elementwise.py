@@ -14,8 +14,8 @@ from tests.kernels.emulator import CORES, check_on_board
 
 #: Symbols of which each tier must run at least these.
 EXPECTED = {
-    "mve": {"rl_add_s8_mve", "rl_mul_s8_mve", "rl_table_s8_mve"},
-    "dsp": {"rl_add_s8_dsp", "rl_mul_s8_dsp", "rl_table_s8_v6m"},
+    "mve": {"rl_add_s8_mve", "rl_mul_s8_mve", "rl_table_s8_mve", "rl_softmax_s8_mve"},
+    "dsp": {"rl_add_s8_dsp", "rl_mul_s8_dsp", "rl_table_s8_v6m", "rl_softmax_s8_dsp"},
     "v7m": {"rl_add_s8_v6m", "rl_mul_s8_v7m", "rl_softmax_s8_v7m"},
     "v6m": {"rl_add_s8_v6m", "rl_mul_s8_v6m", "rl_softmax_s8_v6m", "rl_permute_s8_v6m", "rl_pad_s8_v6m", "rl_copy_v6m"},
 }

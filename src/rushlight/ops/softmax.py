@@ -137,7 +137,7 @@ class Softmax(Operator):
                 in_place=(0,),
             )
             for tier in tiers
-            if tier in ("v6m", "v7m")
+            if tier in ("mve", "dsp", "v7m", "v6m")
         ]
 
     def permuted(self, op: Op, graph: Graph, permutation: tuple[int, ...]) -> Any | None:

@@ -122,6 +122,16 @@ RL_MVE(rl_s8x16, vreinterpretq_s8_u8, (rl_u8x16 a), (a))
 RL_MVE(rl_s8x16, vreinterpretq_s8_s16, (rl_s16x8 a), (a))
 RL_MVE(rl_s16x8, vreinterpretq_s16_s32, (rl_s32x4 a), (a))
 
+/* Unsigned forms on the signed type. The gather reads the halfwords p[o], 0 where m is off. */
+static inline rl_s32x4 rl_vldrhq_gather_shifted_offset_z_u32(const uint16_t *p, rl_s32x4 o,
+                                                             rl_pred m) {
+    return vreinterpretq_s32_u32(
+        vldrhq_gather_shifted_offset_z_u32(p, vreinterpretq_u32_s32(o), m));
+}
+static inline rl_s32x4 rl_vshlq_r_u32(rl_s32x4 a, int32_t b) {
+    return vreinterpretq_s32_u32(vshlq_r_u32(vreinterpretq_u32_s32(a), b));
+}
+
 #undef RL_MVE
 #undef RL_MVE_VOID
 

@@ -99,6 +99,8 @@ RL_EACH(s16x8, vldrbq_z_s16, (const int8_t *p, rl_pred m), rl_twin_on(m, i, 2) ?
 RL_EACH(s32x4, vldrbq_z_s32, (const int8_t *p, rl_pred m), rl_twin_on(m, i, 4) ? p[i] : 0)
 RL_EACH(s32x4, vldrwq_z_s32, (const int32_t *p, rl_pred m), rl_twin_on(m, i, 4) ? p[i] : 0)
 RL_EACH(u8x16, vldrbq_gather_offset_u8, (const uint8_t *p, rl_u8x16 o), p[o.lane[i]])
+RL_EACH(s32x4, vldrhq_gather_shifted_offset_z_u32, (const uint16_t *p, rl_s32x4 o, rl_pred m),
+        rl_twin_on(m, i, 4) ? p[o.lane[i]] : 0)
 
 RL_STORE(s8x16, vstrbq_s8, (int8_t *p, rl_s8x16 v), p[i] = v.lane[i])
 RL_STORE(u8x16, vstrbq_u8, (uint8_t *p, rl_u8x16 v), p[i] = v.lane[i])
@@ -176,6 +178,8 @@ RL_EACH(s32x4, vqdmulhq_s32, (rl_s32x4 a, rl_s32x4 b), rl_twin_qdmulh(a.lane[i],
 RL_EACH(s32x4, vqdmulhq_n_s32, (rl_s32x4 a, int32_t b), rl_twin_qdmulh(a.lane[i], b))
 RL_EACH(s32x4, vshlq_s32, (rl_s32x4 a, rl_s32x4 b), rl_twin_shift(a.lane[i], b.lane[i], 0))
 RL_EACH(s32x4, vshlq_r_s32, (rl_s32x4 a, int32_t b), rl_twin_shift(a.lane[i], b, 0))
+/* Right shifts of 1 to 31 only. */
+RL_EACH(s32x4, vshlq_r_u32, (rl_s32x4 a, int32_t b), (uint32_t)a.lane[i] >> -b)
 RL_EACH(s32x4, vrshlq_s32, (rl_s32x4 a, rl_s32x4 b), rl_twin_shift(a.lane[i], b.lane[i], 1))
 RL_EACH(s32x4, vrshlq_n_s32, (rl_s32x4 a, int32_t b), rl_twin_shift(a.lane[i], b, 1))
 

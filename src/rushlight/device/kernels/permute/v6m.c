@@ -12,14 +12,28 @@ static void copy_rows(const rl_permute_params *p, const uint8_t *x, uint8_t *y, 
     }
 }
 
-/* Three planes become triples (an image from NCHW to NHWC). */
-static void interleave3(const rl_permute_params *p, const int8_t *x, int8_t *y) {
-    const int8_t *second = x + p->column_stride, *third = second + p->column_stride;
-    for (int32_t row = 0; row < p->rows; row++) {
-        y[0] = *x++;
-        y[1] = *second++;
-        y[2] = *third++;
-        y += 3;
+/* Rows are as they lie in x, columns are not (NCHW to NHWC, matrices): four columns at a time, then
+ * three or one, each read from its own pointer. */
+static void transpose_s8(const rl_permute_params *p, const int8_t *x, int8_t *y) {
+    const int32_t columns = p->columns, stride = p->column_stride;
+    int32_t column = 0;
+    while (column < columns) {
+        const int8_t *x0 = x, *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+        const int32_t left = columns - column, step = left >= 4 ? 4 : left == 3 ? 3 : 1;
+        int8_t *to = y + column;
+        for (int32_t row = 0; row < p->rows; row++) {
+            to[0] = *x0++;
+            if (step >= 3) {
+                to[1] = *x1++;
+                to[2] = *x2++;
+            }
+            if (step == 4) {
+                to[3] = *x3++;
+            }
+            to += columns;
+        }
+        column += step;
+        x += step * stride;
     }
 }
 
@@ -50,8 +64,8 @@ void rl_permute_s8_v6m(const rl_permute_params *p, const int8_t *x, int8_t *y) {
     while (axis >= 0) {
         if (p->column_stride == 1) {
             copy_rows(p, (const uint8_t *)x, (uint8_t *)y, 1);
-        } else if (p->columns == 3 && p->row_stride == 1) {
-            interleave3(p, x, y);
+        } else if (p->row_stride == 1) {
+            transpose_s8(p, x, y);
         } else {
             gather_s8(p, x, y);
         }

@@ -21,5 +21,9 @@ void rl_softmax_s8_v6m(const rl_softmax_params *p, const int8_t *x, const uint16
                        int8_t *y);
 void rl_softmax_s8_v7m(const rl_softmax_params *p, const int8_t *x, const uint16_t *exponentials,
                        int8_t *y);
+void rl_softmax_s8_dsp(const rl_softmax_params *p, const int8_t *x, const uint16_t *exponentials,
+                       int8_t *y);
+void rl_softmax_s8_mve(const rl_softmax_params *p, const int8_t *x, const uint16_t *exponentials,
+                       int8_t *y);
 
 #endif
