@@ -106,6 +106,7 @@ class Conv2d(Operator):
 
     kind = "conv2d"
     absorbs_clamp = True
+    absorbs_pad = True
     aten = (
         AtenRule(
             ("conv2d.default", "conv2d.padding"),

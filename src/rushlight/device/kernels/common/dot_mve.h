@@ -1,7 +1,7 @@
 /* The innermost loops of the MVE matrix tile: sums of products of rows of bytes, at any alignment
  * and of any length. Assembly, as GCC makes no tail-predicated loops (DLSTP/LETP); VMLADAVA's sum
  * sits in an even register (constraint Te). Loads and multiplies alternate, so that they overlap.
- * The plain-C twins have the same names and results. */
+ * The plain-C twins (dot_twin.h) have the same names and results. */
 #ifndef RUSHLIGHT_KERNELS_COMMON_DOT_MVE_H
 #define RUSHLIGHT_KERNELS_COMMON_DOT_MVE_H
 
@@ -63,27 +63,7 @@ static inline void rl_dot_1x4(const int8_t *x, const int8_t *w0, const int8_t *w
 }
 
 #else
-
-static inline void rl_dot_2x2(const int8_t *x0, const int8_t *x1, const int8_t *w0,
-                              const int8_t *w1, int32_t depth, int32_t sums[4]) {
-    for (int32_t k = 0; k < depth; k++) {
-        sums[0] += x0[k] * w0[k];
-        sums[1] += x0[k] * w1[k];
-        sums[2] += x1[k] * w0[k];
-        sums[3] += x1[k] * w1[k];
-    }
-}
-
-static inline void rl_dot_1x4(const int8_t *x, const int8_t *w0, const int8_t *w1, const int8_t *w2,
-                              const int8_t *w3, int32_t depth, int32_t sums[4]) {
-    for (int32_t k = 0; k < depth; k++) {
-        sums[0] += x[k] * w0[k];
-        sums[1] += x[k] * w1[k];
-        sums[2] += x[k] * w2[k];
-        sums[3] += x[k] * w3[k];
-    }
-}
-
+#include "common/dot_twin.h"
 #endif
 
 #endif

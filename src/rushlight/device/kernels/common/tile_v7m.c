@@ -1,54 +1,57 @@
-/* The matrix tile in plain C for Armv7-M and Armv8-M mainline: 2 rows x 2 channels, so that each
+/* The matrix tile for Armv7-M and Armv8-M mainline: 2 rows x 2 channels (or 1 x 4), so that each
  * byte loaded is used twice. The long multiply requantises. */
+#include "common/dot_v7m.h"
 #include "common/tile.h"
 
-static inline void put(const rl_tile *t, const rl_channel *c, int32_t acc, int8_t *y) {
+static inline int8_t put(const rl_tile *t, const rl_channel *c, int32_t acc) {
     acc = rl_requantize_v7m(acc, c->multiplier, c->shift, c->pre);
-    *y = (int8_t)rl_clamp(acc + t->zero_point, t->low, t->high);
+    return (int8_t)rl_clamp(acc + t->zero_point, t->low, t->high);
 }
 
-static void two_rows(const rl_tile *t, const int8_t *x0, const int8_t *x1, const int8_t *w,
-                     const rl_channel *c, int8_t *y0, int8_t *y1) {
-    for (int32_t o = 0; o < t->channels; o += 2) {
+static void two_rows(const rl_tile *t, const int8_t *const *x, const int8_t *w, const rl_channel *c,
+                     int8_t *const *y) {
+    int8_t *y0 = y[0], *y1 = y[1];
+    for (int32_t left = t->channels; left > 0; left -= 2) {
         /* The last of an odd number of channels is computed twice. */
-        const int32_t next = o + 1 < t->channels ? 1 : 0;
-        const int8_t *w0 = w + o * t->depth;
-        const int8_t *w1 = w0 + next * t->depth;
-        int32_t acc00 = c[o].bias, acc01 = c[o + next].bias;
-        int32_t acc10 = acc00, acc11 = acc01;
-        for (int32_t k = 0; k < t->depth; k++) {
-            acc00 += x0[k] * w0[k];
-            acc01 += x0[k] * w1[k];
-            acc10 += x1[k] * w0[k];
-            acc11 += x1[k] * w1[k];
-        }
-        put(t, &c[o], acc00, &y0[o]);
-        put(t, &c[o], acc10, &y1[o]);
-        put(t, &c[o + next], acc01, &y0[o + next]);
-        put(t, &c[o + next], acc11, &y1[o + next]);
+        const int32_t next = left > 1;
+        int32_t sums[4] = {c[0].bias, c[next].bias, c[0].bias, c[next].bias};
+        const int8_t *w1 = w + next * t->depth;
+        rl_dot_2x2(x[0], x[1], w, w1, t->depth, sums);
+        y0[0] = put(t, &c[0], sums[0]);
+        y1[0] = put(t, &c[0], sums[2]);
+        y0[next] = put(t, &c[next], sums[1]);
+        y1[next] = put(t, &c[next], sums[3]);
+        w = w1 + t->depth;
+        c += 2;
+        y0 += 2;
+        y1 += 2;
     }
 }
 
 static void one_row(const rl_tile *t, const int8_t *x, const int8_t *w, const rl_channel *c,
                     int8_t *y) {
-    for (int32_t o = 0; o < t->channels; o += 2) {
-        const int32_t next = o + 1 < t->channels ? 1 : 0;
-        const int8_t *w0 = w + o * t->depth;
-        const int8_t *w1 = w0 + next * t->depth;
-        int32_t acc0 = c[o].bias, acc1 = c[o + next].bias;
-        for (int32_t k = 0; k < t->depth; k++) {
-            acc0 += x[k] * w0[k];
-            acc1 += x[k] * w1[k];
+    const int32_t depth = t->depth;
+    for (int32_t left = t->channels; left > 0; left -= 4) {
+        /* Channels that are not there are computed as the first one again, and not stored. */
+        const int32_t count = left < 4 ? left : 4;
+        const int8_t *w1 = w + (count > 1 ? depth : 0);
+        const int8_t *w2 = w + (count > 2 ? 2 * depth : 0);
+        const int8_t *w3 = w + (count > 3 ? 3 * depth : 0);
+        int32_t sums[4] = {0, 0, 0, 0};
+        rl_dot_1x4(x, w, w1, w2, w3, depth, sums);
+        for (int32_t i = 0; i < count; i++) {
+            y[i] = put(t, &c[i], c[i].bias + sums[i]);
         }
-        put(t, &c[o], acc0, &y[o]);
-        put(t, &c[o + next], acc1, &y[o + next]);
+        w += count * depth;
+        c += count;
+        y += count;
     }
 }
 
 void rl_tile_v7m(const rl_tile *t, int32_t rows, const int8_t *const *x, const int8_t *weights,
                  const void *channels, int8_t *const *y) {
     if (rows == 2) {
-        two_rows(t, x[0], x[1], weights, channels, y[0], y[1]);
+        two_rows(t, x, weights, channels, y);
     } else {
         one_row(t, x[0], weights, channels, y[0]);
     }
