@@ -29,8 +29,7 @@ static inline void sum_eight(const rl_area *area, int32_t offset, int32_t flush_
     }
 }
 
-static inline void pixel(const rl_area *area, int32_t row, int32_t col, int8_t *y,
-                         const void *context) {
+static void pixel(const rl_area *area, int32_t row, int32_t col, int8_t *y, void *context) {
     const pool_constants *k = context;
     const rl_avg_pool2d_params *p = k->p;
     const rl_channel m = k->classes[k->row_class[row] * p->col_classes + k->col_class[col]];
@@ -51,6 +50,6 @@ static inline void pixel(const rl_area *area, int32_t row, int32_t col, int8_t *
 
 void rl_avg_pool2d_s8_mve(const rl_avg_pool2d_params *p, const int8_t *x, const rl_channel *classes,
                           const uint16_t *row_class, const uint16_t *col_class, int8_t *y) {
-    const pool_constants constants = {p, classes, row_class, col_class};
+    pool_constants constants = {p, classes, row_class, col_class};
     rl_pool_walk(&p->window, x, y, pixel, &constants);
 }

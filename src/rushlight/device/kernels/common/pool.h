@@ -13,6 +13,7 @@ typedef struct rl_area {
     int32_t rows, cols;
     int32_t row_step, col_step;
     int32_t ring_bytes;
+    int32_t moved; /* bytes from the last pixel's taps to these; 0 where they are not alike */
 } rl_area;
 
 /* Offset of the next row of taps. */
@@ -22,17 +23,18 @@ static inline int32_t rl_area_next(const rl_area *area, int32_t offset) {
 }
 
 /* Computes all channels of one output pixel. */
-typedef void rl_pool_pixel(const rl_area *area, int32_t row, int32_t col, int8_t *y,
-                           const void *context);
+typedef void rl_pool_pixel(const rl_area *area, int32_t row, int32_t col, int8_t *y, void *context);
 
 /* Inlined, so that the pixel function is too. */
 static inline void rl_pool_walk(const rl_window *w, const int8_t *x, int8_t *y,
-                                rl_pool_pixel *pixel, const void *context) {
+                                rl_pool_pixel *pixel, void *context) {
     rl_area area;
     area.row_step = w->dilation_h * w->in_pitch;
     area.col_step = w->dilation_w * w->in_c;
     area.ring_bytes = w->in_ring * w->in_pitch;
     area.image = x;
+    area.cols = 0;
+    area.offset = 0;
     for (int32_t n = 0; n < w->batch; n++) {
         for (int32_t row = w->row_begin; row < w->row_end; row++) {
             const rl_clip down =
@@ -43,8 +45,10 @@ static inline void rl_pool_walk(const rl_window *w, const int8_t *x, int8_t *y,
             for (int32_t col = 0; col < w->out_w; col++) {
                 const rl_clip across = rl_clip_window(col, w->stride_w, w->pad_left, w->kernel_w,
                                                       w->dilation_w, w->in_w);
+                const int32_t offset = line + across.first * w->in_c;
+                area.moved = col > 0 && across.taps == area.cols ? offset - area.offset : 0;
+                area.offset = offset;
                 area.cols = across.taps;
-                area.offset = line + across.first * w->in_c;
                 pixel(&area, row, col, out, context);
                 out += w->out_c;
             }
