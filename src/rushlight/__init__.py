@@ -14,8 +14,8 @@ from rushlight.errors import RushlightError, UnsupportedError
 
 if TYPE_CHECKING:
     from rushlight.api import CompiledModel, compile
-    from rushlight.capture import capture
-    from rushlight.quantize import RushlightQuantizer, quantize
+    from rushlight.capturing import capture
+    from rushlight.quantization import RushlightQuantizer, quantize
 
 __version__ = "0.1.0"
 __all__ = [
@@ -33,9 +33,9 @@ __all__ = [
 _LAZY = {
     "CompiledModel": "rushlight.api",
     "compile": "rushlight.api",
-    "capture": "rushlight.capture",
-    "RushlightQuantizer": "rushlight.quantize",
-    "quantize": "rushlight.quantize",
+    "capture": "rushlight.capturing",
+    "RushlightQuantizer": "rushlight.quantization",
+    "quantize": "rushlight.quantization",
 }
 
 

@@ -125,7 +125,7 @@ def _quantize(exported: Any, calibration: Path) -> Any:
     import torch
 
     from rushlight.frontend import input_specs
-    from rushlight.quantize import quantize
+    from rushlight.quantization import quantize
 
     specs = input_specs(exported)
     arrays = _load_npz(calibration, [s.name for s in specs])

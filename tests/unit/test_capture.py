@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-from rushlight.capture import capture, notes_of
-from rushlight.quantize import RushlightQuantizer
+from rushlight.capturing import capture, notes_of
+from rushlight.quantization import RushlightQuantizer
 
 
 class Apply(nn.Module):

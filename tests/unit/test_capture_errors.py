@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from rushlight.capture import capture
+from rushlight.capturing import capture
 from rushlight.errors import RushlightError
 
 X = torch.linspace(-1, 1, 12).reshape(2, 6)

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.ao.quantization.fx import _decomposed  # noqa: F401  declares torch.ops.quantized_decomposed
 
-from rushlight.capture import capture
+from rushlight.capturing import capture
 from rushlight.errors import RushlightError, UnsupportedError
 from rushlight.frontend import import_program, load_pt2
 from rushlight.frontend.names import Names, identifier
 from rushlight.graph import DType, Graph
-from rushlight.quantize import quantize
+from rushlight.quantization import quantize
 
 Q = torch.ops.quantized_decomposed
 
@@ -187,7 +187,7 @@ def test_dead_operators_without_kernel_do_not_matter() -> None:
     assert kinds(import_program(exported(function))) == ["clamp"]
 
 
-# --- programs that did not come from rushlight.capture
+# --- programs that did not come from rushlight.capturing
 
 
 def test_norms_and_in_place_forms_of_others_programs_are_rewritten() -> None:

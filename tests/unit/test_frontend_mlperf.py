@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from examples.mlperf_tiny import NETS, build, example_inputs, load_reference_weights
-from rushlight.capture import capture, notes_of
+from rushlight.capturing import capture, notes_of
 
 
 @pytest.mark.parametrize("name", NETS)

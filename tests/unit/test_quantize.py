@@ -14,13 +14,13 @@ from torch import Tensor, nn
 from torch.fx import Node
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-from rushlight.capture import capture, notes_of
-from rushlight.capture.aten import target_name
+from rushlight.capturing import capture, notes_of
+from rushlight.capturing.aten import target_name
 from rushlight.errors import RushlightError
 from rushlight.ops import REGISTRY
 from rushlight.ops.base import Annotation, AtenRule, Fixed, Operator
-from rushlight.quantize import RushlightQuantizer, quantize
-from rushlight.quantize.observers import DEAD_SCALE, ActivationObserver, WeightObserver
+from rushlight.quantization import RushlightQuantizer, quantize
+from rushlight.quantization.observers import DEAD_SCALE, ActivationObserver, WeightObserver
 
 
 class Net(nn.Module):

@@ -14,10 +14,10 @@ from torch.fx import Node
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
-from rushlight.capture.aten import arguments, passed_on, random_dropout, target_name, writes
-from rushlight.capture.check import check_static, short
-from rushlight.capture.constants import attribute, evaluable
-from rushlight.capture.notes import notes_of, source_of
+from rushlight.capturing.aten import arguments, passed_on, random_dropout, target_name, writes
+from rushlight.capturing.check import check_static, short
+from rushlight.capturing.constants import attribute, evaluable
+from rushlight.capturing.notes import notes_of, source_of
 from rushlight.errors import RushlightError, UnsupportedError
 from rushlight.frontend.context import GraphContext, View
 from rushlight.frontend.names import identifier

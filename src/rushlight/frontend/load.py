@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 import torch.ao.quantization.fx._decomposed  # declares the quantize/dequantize operators that files name
 
-from rushlight.capture.state import reason
+from rushlight.capturing.state import reason
 from rushlight.errors import RushlightError
 
 

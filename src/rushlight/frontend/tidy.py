@@ -6,8 +6,8 @@ import torch
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
-from rushlight.capture.aten import target_name, writes
-from rushlight.capture.export import clean, export
+from rushlight.capturing.aten import target_name, writes
+from rushlight.capturing.export import clean, export
 
 
 def tidy(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:

@@ -11,8 +11,8 @@ import warnings
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
-from rushlight.capture.constants import constant_of
-from rushlight.capture.notes import add_note, source_of
+from rushlight.capturing.constants import constant_of
+from rushlight.capturing.notes import add_note, source_of
 
 
 def _reads(layer: Node) -> int:

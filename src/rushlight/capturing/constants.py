@@ -9,7 +9,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
-from rushlight.capture.aten import aliased, writes
+from rushlight.capturing.aten import aliased, writes
 
 
 def attribute(module: torch.nn.Module, path: str) -> Any:

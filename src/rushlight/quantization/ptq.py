@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-from rushlight.capture import capture
-from rushlight.capture.check import check_inputs
-from rushlight.capture.export import export
-from rushlight.quantize.calibrate import Progress, calibrate
-from rushlight.quantize.quantizer import RushlightQuantizer
+from rushlight.capturing import capture
+from rushlight.capturing.check import check_inputs
+from rushlight.capturing.export import export
+from rushlight.quantization.calibrate import Progress, calibrate
+from rushlight.quantization.quantizer import RushlightQuantizer
 
 
 def quantize(

@@ -15,12 +15,12 @@ from torchao.quantization.pt2e.quantizer import (
     SharedQuantizationSpec,
 )
 
-from rushlight.capture.aten import arguments, dtype_of, target_name
-from rushlight.capture.notes import source_of
+from rushlight.capturing.aten import arguments, dtype_of, target_name
+from rushlight.capturing.notes import source_of
 from rushlight.ops import REGISTRY
 from rushlight.ops.base import AtenRule, Fixed
-from rushlight.quantize.folds import warn_of_wrong_folds
-from rushlight.quantize.observers import ActivationObserver, WeightObserver, bias_qparams
+from rushlight.quantization.folds import warn_of_wrong_folds
+from rushlight.quantization.observers import ActivationObserver, WeightObserver, bias_qparams
 
 KEY = "quantization_annotation"
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from rushlight.capture.notes import source_of
+from rushlight.capturing.notes import source_of
 from rushlight.errors import RushlightError
 from rushlight.graph import Source
 

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
-from rushlight.capture.aten import arguments, target_name
-from rushlight.capture.constants import add_constant, constant_of
-from rushlight.capture.notes import add_note, source_of
+from rushlight.capturing.aten import arguments, target_name
+from rushlight.capturing.constants import add_constant, constant_of
+from rushlight.capturing.notes import add_note, source_of
 from rushlight.errors import RushlightError
 from rushlight.graph import Source
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.fx import Graph, GraphModule, Node
 
-from rushlight.capture.aten import aliased, arguments, writes
+from rushlight.capturing.aten import aliased, arguments, writes
 
 
 def functional_form(target: Any) -> Any | None:

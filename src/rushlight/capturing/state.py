@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
-from rushlight.capture.notes import is_library
+from rushlight.capturing.notes import is_library
 from rushlight.errors import RushlightError
 
 

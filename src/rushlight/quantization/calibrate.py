@@ -11,10 +11,10 @@ from torch import Tensor
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
-from rushlight.capture.check import check_inputs, describe, short
-from rushlight.capture.state import reason
+from rushlight.capturing.check import check_inputs, describe, short
+from rushlight.capturing.state import reason
 from rushlight.errors import RushlightError
-from rushlight.quantize.observers import ActivationObserver, WeightObserver
+from rushlight.quantization.observers import ActivationObserver, WeightObserver
 
 Progress = Callable[[int, int], None]
 #: A calibration range this many times wider (or narrower) than the example's is worth a warning.

@@ -12,13 +12,13 @@ from torch.fx import GraphModule, Node
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
-from rushlight.capture.aten import passed_on, random_dropout
-from rushlight.capture.check import check_inputs, check_model, check_static
-from rushlight.capture.constants import fold_constants
-from rushlight.capture.inplace import remove_in_place
-from rushlight.capture.norms import fold_batch_norms
-from rushlight.capture.notes import add_note, source_of
-from rushlight.capture.state import reason, refuse_state
+from rushlight.capturing.aten import passed_on, random_dropout
+from rushlight.capturing.check import check_inputs, check_model, check_static
+from rushlight.capturing.constants import fold_constants
+from rushlight.capturing.inplace import remove_in_place
+from rushlight.capturing.norms import fold_batch_norms
+from rushlight.capturing.notes import add_note, source_of
+from rushlight.capturing.state import reason, refuse_state
 from rushlight.errors import RushlightError
 
 
