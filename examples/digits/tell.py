@@ -19,7 +19,7 @@ from rich.text import Text
 
 from chips import Chip
 
-_WIDTH = 80  # columns where there is no terminal
+_WIDTH = 80  # columns of the table with its bars, and where there is no terminal
 _BAR = 10
 
 
@@ -54,19 +54,20 @@ def show(labels: NDArray[np.int64], float_answers: NDArray[np.int64], chips: Seq
     if not console.is_terminal:
         console = Console(highlight=False, width=_WIDTH)
     console.print()
-    console.print(_table(labels, float_answers, chips))
+    console.print(_table(labels, float_answers, chips, bars=console.width >= _WIDTH))
     console.print()
     for line in _lines(float_answers, chips):
         console.print(line)
 
 
-def _table(labels: NDArray[np.int64], float_answers: NDArray[np.int64], chips: Sequence[Chip]) -> Table:
+def _table(labels: NDArray[np.int64], float_answers: NDArray[np.int64], chips: Sequence[Chip], *, bars: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, collapse_padding=True, pad_edge=False)
     table.add_column(f"{len(labels)} new digits")
     for title in ("right", "flash\nbytes", "arena\nbytes", "stack\nbytes", "instructions\nan image"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("", width=_BAR)
-    table.add_row(_name("PyTorch", "float32, this PC"), _right(float_answers, labels), *["–"] * 4, "")
+    if bars:
+        table.add_column("", width=_BAR)
+    table.add_row(_name("PyTorch", "float32, this PC"), _right(float_answers, labels), *["–"] * 4)
     most = max(median(chip.instructions) for chip in chips)
     for chip in chips:
         count = median(chip.instructions)
@@ -74,7 +75,7 @@ def _table(labels: NDArray[np.int64], float_answers: NDArray[np.int64], chips: S
             _name(chip.target.title(), chip.board),
             _right(chip.answers, labels),
             *(f"{number:,.0f}" for number in (chip.flash, chip.arena, chip.stack, count)),
-            Bar(most, 0, count, width=_BAR, color="cyan"),
+            *([Bar(most, 0, count, width=_BAR, color="cyan")] if bars else []),
         )
     return table
 
@@ -91,13 +92,13 @@ def _right(answers: NDArray[np.int64], labels: NDArray[np.int64]) -> Text:
 def _lines(float_answers: NDArray[np.int64], chips: Sequence[Chip]) -> Iterator[str]:
     images, digits = chips[0].probabilities.shape
     values = sum(chip.probabilities.size for chip in chips)
-    differing = sum(chip.differing for chip in chips)
-    if differing == 0:
+    if all(chip.differing == 0 for chip in chips):
         yield "[green]✓[/] identical answers: each chip's equal the integer reference's in every bit"
-    else:
-        yield f"[red]✗ {differing:,} values differ from the integer reference's[/]"
+    for chip in chips:
+        if chip.differing:
+            yield f"[red]✗ {chip.target}: {chip.differing:,} values are not the integer reference's[/]"
     yield f"  {len(chips)} chips × {images} images × {digits} probabilities = {values:,} values compared"
-    same = int((chips[0].answers == float_answers).sum())
+    same = min(int((chip.answers == float_answers).sum()) for chip in chips)
     yield f"  the chips and the float net read the same digit in {same} of {images} images"
     yield f"  built with {chips[0].toolchain}"
     yield "  instructions are exact counts of the emulator; they are not cycles"
