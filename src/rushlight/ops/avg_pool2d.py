@@ -155,6 +155,8 @@ def _lower_adaptive(ctx: ImportContext, node: AtenNode) -> str:
 def _lower_mean(ctx: ImportContext, node: AtenNode) -> str:
     name, shape = node["self"], ctx.tensor(node["self"]).shape
     rank = len(shape)
+    if node["dtype"] is not None and str(node["dtype"]) != "torch.float32":
+        raise ctx.refuse(f"a mean as {node['dtype']}", "leave dtype out")
     dims = sorted({int(d) % rank for d in node["dim"] or range(rank)})
     if dims != list(range(dims[0], dims[-1] + 1)):
         raise ctx.refuse(
