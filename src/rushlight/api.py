@@ -68,11 +68,17 @@ class CompiledModel:
         return _one_or_all(join_outputs(results, shape))
 
     def run(
-        self, *inputs: ArrayLike, on: Literal["qemu", "host"] = "qemu", toolchain: str | None = None
+        self,
+        *inputs: ArrayLike,
+        on: Literal["qemu", "host"] = "qemu",
+        toolchain: str | None = None,
+        timeout_s: float = 120.0,
+        icount: bool = True,
     ) -> Array | tuple[Array, ...]:
         """Outputs of the compiled C: the firmware in the emulator, or the same C built natively.
 
         Inputs and outputs as for ``reference``. ``toolchain``: "gcc", "clang", "zig" or the first one found.
+        ``timeout_s``: seconds for all samples. ``icount``: count instructions, which takes the emulator about twice the time.
         After a run in the emulator ``instructions`` and ``stack_bytes`` hold what was counted.
         """
         from rushlight.run import run_folder
@@ -81,7 +87,9 @@ class CompiledModel:
             self._folder = tempfile.TemporaryDirectory(prefix="rushlight-")
             self.write_c(Path(self._folder.name) / self.graph.name)
         folder = Path(self._folder.name) / self.graph.name
-        result = run_folder(folder, [_array(x) for x in inputs], on, toolchain=toolchain)
+        result = run_folder(
+            folder, [_array(x) for x in inputs], on, toolchain=toolchain, timeout_s=timeout_s, icount=icount
+        )
         self.instructions, self.stack_bytes = result.instructions, result.stack_bytes
         self._firmware = result.firmware or self._firmware
         return _one_or_all(result.outputs)
