@@ -105,12 +105,11 @@ def targets() -> None:
     """List the cores and boards to compile for."""
     from rushlight.target import all_targets
 
-    table = Table("target", "core", "kernels, best first", "board", "RAM", "flash", "clock")
+    table = Table("target", "kernels, best first", "runs on", "RAM", "flash", "clock", box=None)
     for target in all_targets():
         board = target.board
         table.add_row(
             target.requested,
-            target.core.name,
             " ".join(target.core.tiers),
             board.name,
             f"{board.ram.size // 1024} KiB",
@@ -124,17 +123,16 @@ def _quantize(exported: Any, calibration: Path) -> Any:
     """Quantises a float program with the arrays of an .npz, one sample at a time, with progress."""
     import torch
 
-    from rushlight.frontend import input_specs
-    from rushlight.quantization import quantize
+    from rushlight.frontend import program_inputs
+    from rushlight.quantization import quantize_program
+    from rushlight.run.samples import InputSpec, split_inputs
 
-    specs = input_specs(exported)
+    specs = [InputSpec(*facts) for facts in program_inputs(exported)]
     arrays = _load_npz(calibration, [s.name for s in specs])
-    from rushlight.run.samples import split_inputs
-
     samples, _ = split_inputs(specs, arrays)
     batches = [tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in sample) for sample in samples]
     with _progress("calibrating") as step:
-        return quantize(exported.module(check_guards=False), batches[0], batches, progress=step)
+        return quantize_program(exported, batches, progress=step)
 
 
 def _load_npz(path: Path, names: list[str]) -> list[Any]:
@@ -177,7 +175,8 @@ def main() -> None:
     try:
         app()
     except RushlightError as error:
-        typer.echo(f"rushlight: {error}", err=True)
+        for line in str(error).splitlines():
+            typer.echo(f"rushlight: {line}", err=True)
         raise SystemExit(2) from None
 
 

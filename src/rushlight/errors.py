@@ -12,10 +12,9 @@ class RushlightError(Exception):
 
 
 class UnsupportedError(RushlightError):
-    """One or more steps of the user's model have no integer kernel; ``reasons`` holds one line for each."""
+    """Steps of the user's model that have no integer kernel: one line for each, in ``reasons`` and in the message."""
 
     def __init__(self, reasons: list[str]) -> None:
-        self.reasons = reasons
-        head = reasons[0] if reasons else "unsupported model"
-        more = f" (and {len(reasons) - 1} more: {'; '.join(reasons[1:])})" if len(reasons) > 1 else ""
-        super().__init__(head + more)
+        self.reasons = [" ".join(reason.split()) for reason in reasons]
+        super().__init__("")
+        self.args = ("\n".join(self.reasons),)

@@ -72,10 +72,10 @@ def check_model(model: Any) -> None:
             )
     for kind, tensors in (("parameter", model.named_parameters()), ("buffer", model.named_buffers())):
         for name, value in tensors:
-            _check_weight(kind, name, value)
+            check_weight(kind, name, value)
 
 
-def _check_weight(kind: str, name: str, value: Tensor) -> None:
+def check_weight(kind: str, name: str, value: Tensor) -> None:
     if is_lazy(value):
         raise RushlightError(
             f"{kind} '{name}' is not initialised (a lazy module); run the model once on real input first"

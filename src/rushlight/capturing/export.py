@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from torch.fx import GraphModule, Node
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
+from torch.utils import _pytree as pytree
 
 from rushlight.capturing.aten import passed_on, random_dropout
-from rushlight.capturing.check import check_inputs, check_model, check_static
+from rushlight.capturing.check import check_inputs, check_model, check_static, check_weight
 from rushlight.capturing.constants import fold_constants
 from rushlight.capturing.inplace import remove_in_place
 from rushlight.capturing.norms import fold_batch_norms
@@ -40,6 +41,29 @@ def capture(model: nn.Module, example_inputs: tuple[Tensor, ...]) -> torch.expor
     assert isinstance(module, GraphModule)
     clean(module)
     return export(module, inputs)
+
+
+def recapture(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """What ``capture`` makes of a model, from a program that was exported (and perhaps saved) already."""
+    check_static(program)
+    for kind, tensors in (("parameter", program.named_parameters()), ("buffer", program.named_buffers())):
+        for name, value in tensors:
+            check_weight(kind, name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = copy.deepcopy(program).module(check_guards=False)
+    assert isinstance(module, GraphModule)
+    clean(module)
+    return export(module, *zero_inputs(program))
+
+
+def zero_inputs(program: torch.export.ExportedProgram) -> tuple[Any, Any]:
+    """Positional and keyword inputs of the program's shapes and dtypes, all zero."""
+    names = set(program.graph_signature.user_inputs)
+    values = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
+    leaves = [torch.zeros(v.shape, dtype=v.dtype) if isinstance(v, Tensor) else v for v in values]
+    args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
+    return args, kwargs
 
 
 def eval_copy(model: nn.Module) -> nn.Module:

@@ -49,6 +49,18 @@ def import_program(program: torch.export.ExportedProgram, name: str = "net") -> 
     return _Importer(tidy(program), identifier(name)).run()
 
 
+def program_inputs(program: torch.export.ExportedProgram) -> list[tuple[str, tuple[int, ...], str]]:
+    """Name, shape and dtype of each input, in the order of forward's arguments, without importing the program."""
+    check_static(program)
+    wanted = set(program.graph_signature.user_inputs)
+    values = {n.name: n.meta["val"] for n in program.graph.nodes if n.op == "placeholder" and n.name in wanted}
+    return [
+        (name, tuple(int(d) for d in value.shape), short(value.dtype))
+        for name, value in values.items()
+        if isinstance(value, torch.Tensor)
+    ]
+
+
 class _Importer:
     def __init__(self, program: torch.export.ExportedProgram, name: str) -> None:
         self.program = program

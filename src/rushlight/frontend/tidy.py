@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import torch
 from torch.fx import GraphModule
-from torch.utils import _pytree as pytree
 
 from rushlight.capturing.aten import target_name, writes
-from rushlight.capturing.export import clean, export
+from rushlight.capturing.export import clean, export, zero_inputs
 
 
 def tidy(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
@@ -21,8 +20,4 @@ def tidy(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     module = program.module(check_guards=False)
     assert isinstance(module, GraphModule)
     clean(module)
-    names = set(program.graph_signature.user_inputs)
-    values = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
-    leaves = [torch.zeros(v.shape, dtype=v.dtype) if isinstance(v, torch.Tensor) else v for v in values]
-    args, kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
-    return export(module, args, kwargs)
+    return export(module, *zero_inputs(program))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rushlight.errors import UnsupportedError
+from rushlight.errors import RushlightError, UnsupportedError
 from rushlight.graph import DType, Graph, Note, Op, QParams, Tensor
 from rushlight.ops.arith import clamp_range
 from rushlight.ops.base import Array, Operator, operator
@@ -127,8 +127,14 @@ def to_integer(graph: Graph) -> Graph:
     Before: ``quantize(relu(conv2d(dequantize(x), dequantize(w), b)))``. After: ``conv2d(x, w, b)`` on integers, with the
     relu as its output range. UnsupportedError lists every operator that has no integer form, with the reason.
     """
+    if not any(op.kind == "quantize" for op in graph.ops):
+        raise RushlightError(
+            "the program is not quantised: it holds no quantize operator; quantise the model with rl.quantize, or give "
+            "`rushlight compile` calibration data"
+        )
     edit = Editor(graph)
-    reasons: list[str] = []
+    reasons: dict[str, None] = {}
+    failed: set[str] = set()  # what reads these cannot be integer either, which is no news
     for planned in graph.ops:
         op = edit.producer(planned.outputs[0])
         if op is None:
@@ -144,12 +150,12 @@ def to_integer(graph: Graph) -> Graph:
             continue
         if operator(op.kind).view and op.inputs[0] in edit.inputs:
             continue  # a view of a float input costs nothing
-        reason = _rewrite(edit, op)
+        reason = None if failed.intersection(op.inputs) else _rewrite(edit, op)
         if reason is not None:
-            reasons.append(
-                f"{op.source.target or op.kind} {op.source}: no integer form, {reason}; "
-                "quantise it with rl.quantize or RushlightQuantizer"
-            )
+            where = f"{op.source.target or op.kind} {op.source}"
+            reasons[f"{where}: no integer form, {reason}; quantise it with rl.quantize or RushlightQuantizer"] = None
+        if reason is not None or failed.intersection(op.inputs):
+            failed.update(op.outputs)
     if reasons:
-        raise UnsupportedError(reasons)
+        raise UnsupportedError(list(reasons))
     return edit.finish()

@@ -151,6 +151,8 @@ def _absorb_order(edit: Editor, op: Op) -> bool:
     inner = tuple(p - 1 for p in permutation[1:])
     # position in x's own order of each feature that the operator reads now
     order = np.arange(features).reshape(x.shape[1:]).transpose(inner).ravel()
+    if np.array_equal(order, np.arange(features)):
+        return False  # the permute moves nothing
     changed = operator(op.kind).reordered(op, Graph("", edit.tensors, (), (), ()), np.argsort(order))
     if changed is None:
         return False

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-from rushlight.capturing import capture
+from rushlight.capturing import capture, recapture
 from rushlight.capturing.check import check_inputs
-from rushlight.capturing.export import export
+from rushlight.capturing.export import export, zero_inputs
+from rushlight.errors import RushlightError
 from rushlight.quantization.calibrate import Progress, calibrate
 from rushlight.quantization.quantizer import RushlightQuantizer
 
@@ -30,7 +31,31 @@ def quantize(
     quantize/dequantize nodes inside. Raises RushlightError for models that cannot be captured and data that does not fit.
     """
     program = capture(model, example_inputs)
-    inputs = check_inputs(example_inputs)
+    return _quantize(program, check_inputs(example_inputs), calibration_batches, progress)
+
+
+def quantize_program(
+    program: torch.export.ExportedProgram,
+    calibration_batches: Iterable[tuple[Tensor, ...]],
+    progress: Progress | None = None,
+) -> torch.export.ExportedProgram:
+    """``quantize`` for a float model that was exported already, as from a ``.pt2`` file."""
+    args, kwargs = zero_inputs(program)
+    if kwargs:
+        names = ", ".join(kwargs)
+        raise RushlightError(
+            f"the program takes keyword inputs ({names}); export the model with positional inputs alone"
+        )
+    return _quantize(recapture(program), check_inputs(args), calibration_batches, progress)
+
+
+def _quantize(
+    program: torch.export.ExportedProgram,
+    inputs: tuple[Tensor, ...],
+    calibration_batches: Iterable[tuple[Tensor, ...]],
+    progress: Progress | None,
+) -> torch.export.ExportedProgram:
+    """PT2E on a captured program."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         prepared = prepare_pt2e(program.module(check_guards=False), RushlightQuantizer())
