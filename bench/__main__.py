@@ -1,32 +1,38 @@
-"""``python -m bench``: counts, prints and compares with the stored run. Exit code 1 if a row rose by more than 1 %."""
+"""Counts instructions of our kernels and nets, prints them beside CMSIS-NN's, and compares with the stored run.
+
+Exit code 1 if a row rose by more than 1 %, 2 if something could not be measured.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from rich.console import Console
 
-from bench.baselines import COMPILERS, CORES, GROUPS, LayerShape, layers
-from bench.layers import single_layer
-from bench.measure import Work, count_calls, work_of
+from bench.baselines import COMPILERS, CORES, GROUPS
+from bench.counting import Choice, kernel, measure, work
 from bench.profile import profile
-from bench.results import Row, compare, load, save, updated
-from bench.tables import layer_table, print_changes, worst
+from bench.results import compare, load, save, updated
+from bench.tables import grouped, print_changes, summary, table, worst
 from rushlight.errors import RushlightError
 from rushlight.target import resolve
-
-JOBS = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     args = _parser().parse_args(arguments)
-    console = Console(width=None if sys.stdout.isatty() else 170, highlight=False)
+    choice = Choice(
+        tuple(args.net or GROUPS),
+        tuple(args.core or CORES),
+        tuple(args.compiler or COMPILERS),
+        tuple(args.layer or ()),
+        tuple(args.op or ()),
+    )
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     try:
-        return _run(args, console)
+        return print_profiles(choice, console) if args.profile else run(choice, console, args.update, args.all)
     except RushlightError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
@@ -39,62 +45,50 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--compiler", action="append", choices=COMPILERS, help="these compilers alone")
     parser.add_argument("--layer", action="append", type=int, help="these layers of the nets alone")
     parser.add_argument("--op", action="append", help="layers of these operators alone, e.g. DW")
-    parser.add_argument(
-        "--profile", action="store_true", help="list what the layers chosen spend their instructions on"
-    )
+    parser.add_argument("--all", action="store_true", help="print every layer, not only the worst")
+    parser.add_argument("--profile", action="store_true", help="list what each layer chosen spends its instructions on")
     parser.add_argument("--update", action="store_true", help="store what was counted in bench/results.json")
     return parser
 
 
-def _run(args: argparse.Namespace, console: Console) -> int:
-    chosen = [
-        layer
-        for layer in layers()
-        if (not args.net or layer.net in args.net)
-        and (not args.layer or layer.index in args.layer)
-        and (not args.op or layer.op in args.op)
-    ]
-    if not chosen:
-        raise RushlightError("no such layer: the nets' layers are those of bench/baselines/cmsis_nn_instructions.csv")
-    work = {layer: found for layer in chosen if (found := _work(layer)) is not None}
-    jobs = [(core, compiler) for core in args.core or CORES for compiler in args.compiler or COMPILERS]
-    if args.profile:
-        return _profile(work, jobs, console)
-    with ThreadPoolExecutor(JOBS) as pool:
-        rows = [row for found in pool.map(lambda job: _measure(work, *job), jobs) for row in found]
-    console.print(layer_table(rows, "Instructions of our kernels and of CMSIS-NN's"))
-    if len(chosen) > len(worst(rows)):
-        console.print(layer_table(rows, "Worst layers", worst(rows)))
-    for layer in (layer for layer in chosen if layer not in work):
-        console.print(f"{layer}: no kernel yet")
-    stored = load()
-    changes = compare(stored, rows)
+def run(choice: Choice, console: Console, update: bool, everything: bool) -> int:
+    """Measures, prints and compares."""
+    stderr = Console(stderr=True)
+    with stderr.status("counting") as status:
+        measured = measure(choice, lambda text: status.update(f"counted {text}"))
+    rows = measured.rows
+    nets = grouped(row for row in rows if row.layer is None)
+    if nets:
+        console.print(table(nets, "Whole nets, int8 in and out (NHWC), everything that a run does"))
+    singles = grouped(row for row in rows if row.layer is not None)
+    if everything or choice.indices or choice.ops:
+        console.print(table(singles, "Layers"))
+    else:
+        console.print(table(worst(rows), "The layers worst off"))
+    for layer in choice.layers():
+        if work(layer) is None:
+            console.print(f"{layer}: {'no kernel yet' if layer.net == 'EXTRA' else 'folded into another layer'}")
+    console.print(summary(rows))
+    changes = compare(load(), rows)
     print_changes(console, changes)
-    if args.update:
-        save(updated(stored, rows))
-        return 0
-    return 1 if any(change.too_much for change in changes) else 0
+    for line in measured.wrong:
+        console.print(f"[red]wrong[/]: {line}; run the kernel's tests")
+    if update:
+        save(updated(load(), rows))
+    if measured.wrong:
+        return 2
+    return 1 if not update and any(change.too_much for change in changes) else 0
 
 
-def _work(layer: LayerShape) -> Work | None:
-    found = single_layer(layer)
-    return None if found is None else work_of(str(layer), *found)
-
-
-def _measure(work: dict[LayerShape, Work], core: str, compiler: str) -> list[Row]:
-    target = resolve(CORES[core])
-    kernels = [w.kernel(target) for w in work.values()]
-    counted = count_calls(list(work.values()), kernels, target, compiler)
-    return [
-        Row(layer.net, layer.index, layer.op, core, compiler, instructions, layer.macs, kernel.scratch)
-        for layer, kernel, instructions in zip(work, kernels, counted, strict=True)
-    ]
-
-
-def _profile(work: dict[LayerShape, Work], jobs: Sequence[tuple[str, str]], console: Console) -> int:
-    for layer, some in work.items():
-        for core, compiler in jobs:
-            found = profile(some, resolve(CORES[core]), compiler)
+def print_profiles(choice: Choice, console: Console) -> int:
+    """Lists functions and instructions of each layer chosen."""
+    for layer in choice.layers():
+        some = work(layer)
+        if some is None:
+            console.print(f"{layer}: no kernel yet")
+            continue
+        for core, compiler in choice.jobs:
+            found = profile(some, kernel(layer, core), resolve(CORES[core]), compiler)
             console.print(f"\n[bold]{layer}, {core}, {compiler}[/]: {found.total:,} instructions, {layer.macs:,} MACs")
             for name, count in found.functions.items():
                 console.print(f"{count:>12,} {count / found.total:6.1%}  {count / layer.macs:8.3f} a MAC  {name}")

@@ -18,6 +18,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from bench.measure import CACHE, TIMEOUT_S, Work, build, case_bytes
 from rushlight.errors import RushlightError
+from rushlight.ops.base import Kernel
 from rushlight.run import run_qemu
 from rushlight.target import Target
 
@@ -37,13 +38,12 @@ class Profile:
     lines: list[str]
 
 
-def profile(work: Work, target: Target, compiler: str, share: float = 0.004) -> Profile:
+def profile(work: Work, kernel: Kernel, target: Target, compiler: str, share: float = 0.004) -> Profile:
     """Runs one call under the plugin; instructions with at least ``share`` of the whole are listed.
 
     Raises:
         RushlightError: a tool is missing, or building or running failed.
     """
-    kernel = work.kernel(target)
     elf = build([kernel], target, compiler)
     symbols = _functions(elf)
     by_name = {name: address for address, name in symbols}

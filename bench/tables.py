@@ -3,80 +3,86 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-from bench.baselines import CORES, baseline, layers
+from bench.baselines import COMPILERS, CORES, NETS, baseline, layers
+from bench.goals import goal, met, ratio
 from bench.results import Change, Row
 
-#: No layer may take more than these shares of its baseline: under the better and under the worse compiler.
-BETTER_LIMIT, WORSE_LIMIT = 0.9, 1.0
 WORST_SHOWN = 10
 
-#: Rows of one layer and core, by compiler.
+#: Rows of one layer or net on one core, by compiler.
 Group = dict[str, Row]
 
 
-def grouped(rows: Sequence[Row]) -> dict[tuple[str, int | None, str], Group]:
-    """(net, layer, core) → compiler → row."""
+def grouped(rows: Iterable[Row]) -> list[Group]:
+    """Rows that differ by compiler alone stand together; in the order of nets, layers and cores."""
     groups: dict[tuple[str, int | None, str], Group] = defaultdict(dict)
     for row in rows:
         groups[row.net, row.layer, row.core][row.compiler] = row
-    return dict(groups)
+    names = [*((net, None) for net in NETS), *((shape.net, shape.index) for shape in layers())]
+    cores = list(CORES)
+    return [groups[key] for key in sorted(groups, key=lambda k: (names.index((k[0], k[1])), cores.index(k[2])))]
 
 
-def ratio(row: Row) -> float:
-    """Ours to the smaller of CMSIS-NN's under GCC and clang."""
-    return row.instructions / baseline(row.net, row.layer, row.core).best
+def worst(rows: Iterable[Row], count: int = WORST_SHOWN) -> list[Group]:
+    """The layers whose ratio under the better compiler is greatest."""
+    groups = grouped(row for row in rows if row.layer is not None)
+    return sorted(groups, key=lambda group: -min(map(ratio, group.values())))[:count]
 
 
-def beyond(group: Group) -> bool:
-    """Whether a layer takes more of its baseline than it may."""
-    shares = [ratio(row) for row in group.values()]
-    return min(shares) > BETTER_LIMIT or max(shares) > WORSE_LIMIT
-
-
-def worst(rows: Sequence[Row], count: int = WORST_SHOWN) -> list[tuple[str, int, str]]:
-    """Keys of the layers whose ratio under the better compiler is greatest."""
-    groups = grouped([row for row in rows if row.layer is not None])
-    order = sorted(groups, key=lambda key: -min(ratio(row) for row in groups[key].values()))
-    return [(net, layer, core) for net, layer, core in order[:count] if layer is not None]
-
-
-def layer_table(rows: Sequence[Row], title: str, keys: Sequence[tuple[str, int, str]] | None = None) -> Table:
-    """A line for each layer and core: both compilers beside the smaller baseline."""
-    groups = grouped([row for row in rows if row.layer is not None])
-    shapes = {(shape.net, shape.index): shape for shape in layers()}
-    table = Table(title=title, title_justify="left")
-    for name in ("layer", "core"):
-        table.add_column(name, no_wrap=True)
-    for name in ("gcc", "clang", "CMSIS-NN", "ratio gcc", "clang", "per MAC gcc", "clang", "CMSIS-NN", "scratch"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for net, layer, core in keys if keys is not None else _ordered(groups):
-        group = groups[net, layer, core]
-        base = baseline(net, layer, core)
-        some = next(iter(group.values()))
-        both = [group.get(compiler) for compiler in ("gcc", "clang")]
-        table.add_row(
-            str(shapes[net, layer]),
-            core,
-            *(f"{row.instructions:,}" if row else "" for row in both),
-            f"{base.best:,}",
-            *(f"{ratio(row):.2f}" if row else "" for row in both),
-            *(f"{row.instructions / row.macs:.2f}" if row else "" for row in both),
-            f"{base.best / some.macs:.2f}",
-            f"{some.scratch:,}",
-            style="red" if beyond(group) else "",
+def table(groups: Sequence[Group], title: str) -> Table:
+    """A line for each group: both compilers beside the smaller of CMSIS-NN's."""
+    shapes = {(shape.net, shape.index): str(shape) for shape in layers()}
+    out = Table(title=title, title_justify="left", title_style="bold")
+    for name in ("", "core"):
+        out.add_column(name, no_wrap=True)
+    for name in (
+        "gcc",
+        "clang",
+        "CMSIS-NN",
+        "gcc ÷",
+        "clang ÷",
+        "goal",
+        "gcc/MAC",
+        "clang/MAC",
+        "CMSIS/MAC",
+        "scratch",
+    ):
+        out.add_column(name, justify="right", no_wrap=True)
+    for group in groups:
+        row = next(iter(group.values()))
+        base = baseline(row.net, row.layer, row.core).best
+        both = [group.get(compiler) for compiler in COMPILERS]
+        out.add_row(
+            row.net if row.layer is None else shapes[row.net, row.layer],
+            row.core,
+            *(f"{r.instructions:,}" if r else "" for r in both),
+            f"{base:,}",
+            *(f"{ratio(r):.2f}" if r else "" for r in both),
+            f"{goal(row):.2f} {'met' if met(group) else 'not'}",
+            *(f"{r.instructions / r.macs:.3f}" if r else "" for r in both),
+            f"{base / row.macs:.3f}",
+            f"{row.scratch:,}",
+            style="" if met(group) else "red",
         )
-    return table
+    return out
 
 
-def _ordered(groups: dict[tuple[str, int | None, str], Group]) -> list[tuple[str, int, str]]:
-    names = [(shape.net, shape.index) for shape in layers()]
-    keys = [(net, layer, core) for net, layer, core in groups if layer is not None]
-    return sorted(keys, key=lambda k: (names.index((k[0], k[1])), list(CORES).index(k[2])))
+def summary(rows: Sequence[Row]) -> str:
+    """How many goals are met."""
+    counts = []
+    for what, some in (
+        ("nets", [r for r in rows if r.layer is None]),
+        ("layers", [r for r in rows if r.layer is not None]),
+    ):
+        groups = grouped(some)
+        if groups:
+            counts.append(f"goals met: {sum(map(met, groups))} of {len(groups)} {what} x cores")
+    return "; ".join(counts)
 
 
 def print_changes(console: Console, changes: Sequence[Change]) -> None:
