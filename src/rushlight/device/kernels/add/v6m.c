@@ -5,8 +5,8 @@
 static void add_run(const rl_add_params *p, const int8_t *a, const int8_t *b, int8_t *y) {
     const int32_t ma = p->a_multiplier, mb = p->b_multiplier, offset = p->offset;
     const int32_t shift = p->shift, low = p->out_min, high = p->out_max;
-    for (int32_t i = 0; i < p->walk.inner; i++) {
-        y[i] = (int8_t)rl_clamp((a[i] * ma + b[i] * mb + offset) >> shift, low, high);
+    for (int32_t left = p->walk.inner; left > 0; left--) {
+        *y++ = (int8_t)rl_clamp((*a++ * ma + *b++ * mb + offset) >> shift, low, high);
     }
 }
 
@@ -14,8 +14,8 @@ static void add_run(const rl_add_params *p, const int8_t *a, const int8_t *b, in
 static void scale_run(const rl_add_params *p, const int8_t *x, int32_t m, int32_t offset,
                       int8_t *y) {
     const int32_t shift = p->shift, low = p->out_min, high = p->out_max;
-    for (int32_t i = 0; i < p->walk.inner; i++) {
-        y[i] = (int8_t)rl_clamp((x[i] * m + offset) >> shift, low, high);
+    for (int32_t left = p->walk.inner; left > 0; left--) {
+        *y++ = (int8_t)rl_clamp((*x++ * m + offset) >> shift, low, high);
     }
 }
 

@@ -2,23 +2,38 @@
 #include "common/requant.h"
 #include "mul/mul.h"
 
-static inline int8_t finish(const rl_mul_params *p, int32_t acc) {
-    const int32_t y = rl_requantize_v7m(acc, p->multiplier, (uint32_t)p->shift, (uint32_t)p->pre);
-    return (int8_t)rl_clamp(y + p->out_zero_point, p->out_min, p->out_max);
+/* The block's values as locals: a store of int8 could change the block for all the compiler knows.
+ */
+typedef struct output {
+    int32_t multiplier, zero_point, low, high;
+    uint32_t shift, pre;
+} output;
+
+static inline output output_of(const rl_mul_params *p) {
+    const output out = {p->multiplier, p->out_zero_point,  p->out_min,
+                        p->out_max,    (uint32_t)p->shift, (uint32_t)p->pre};
+    return out;
+}
+
+static inline int8_t finish(const output *out, int32_t acc) {
+    const int32_t y = rl_requantize_v7m(acc, out->multiplier, out->shift, out->pre);
+    return (int8_t)rl_clamp(y + out->zero_point, out->low, out->high);
 }
 
 static void mul_run(const rl_mul_params *p, const int8_t *a, const int8_t *b, int8_t *y) {
+    const output out = output_of(p);
     const int32_t za = p->a_zero_point, zb = p->b_zero_point;
-    for (int32_t i = 0; i < p->walk.inner; i++) {
-        y[i] = finish(p, (a[i] - za) * (b[i] - zb));
+    for (int32_t left = p->walk.inner; left > 0; left--) {
+        *y++ = finish(&out, (*a++ - za) * (*b++ - zb));
     }
 }
 
 /* One operand is a single value. */
 static void scale_run(const rl_mul_params *p, const int8_t *x, int32_t zero_point, int32_t factor,
                       int8_t *y) {
-    for (int32_t i = 0; i < p->walk.inner; i++) {
-        y[i] = finish(p, (x[i] - zero_point) * factor);
+    const output out = output_of(p);
+    for (int32_t left = p->walk.inner; left > 0; left--) {
+        *y++ = finish(&out, (*x++ - zero_point) * factor);
     }
 }
 

@@ -18,8 +18,9 @@ static void transpose_s8(const rl_permute_params *p, const int8_t *x, int8_t *y)
     const int32_t columns = p->columns, stride = p->column_stride;
     int32_t column = 0;
     while (column < columns) {
-        const int8_t *x0 = x, *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;
         const int32_t left = columns - column, step = left >= 4 ? 4 : left == 3 ? 3 : 1;
+        const int8_t *x0 = x, *x1 = step > 1 ? x0 + stride : x0;
+        const int8_t *x2 = step > 1 ? x1 + stride : x0, *x3 = step > 3 ? x2 + stride : x0;
         int8_t *to = y + column;
         for (int32_t row = 0; row < p->rows; row++) {
             to[0] = *x0++;

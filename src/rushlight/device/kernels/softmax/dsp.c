@@ -28,6 +28,7 @@ void rl_softmax_s8_dsp(const rl_softmax_params *p, const int8_t *x, const uint16
                        int8_t *y) {
     const int32_t columns = p->columns, multiplier = p->multiplier;
     const uint32_t shift = (uint32_t)p->shift;
+    const int32_t low = p->out_min, high = p->out_max;
     const int32_t addend = rl_requantize_addend(p->out_zero_point, shift);
     for (int32_t row = 0; row < p->rows; row++) {
         const int32_t best = maximum(x, columns);
@@ -36,7 +37,7 @@ void rl_softmax_s8_dsp(const rl_softmax_params *p, const int8_t *x, const uint16
             const uint32_t probability = exponentials[best - x[i]] * reciprocal;
             const int32_t out =
                 rl_requantize_dsp((int32_t)(probability >> 1), multiplier, shift, addend);
-            y[i] = (int8_t)rl_clamp(out, p->out_min, p->out_max);
+            y[i] = (int8_t)rl_clamp(out, low, high);
         }
         x += columns;
         y += columns;

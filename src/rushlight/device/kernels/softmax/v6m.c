@@ -22,6 +22,7 @@ void rl_softmax_s8_v6m(const rl_softmax_params *p, const int8_t *x, const uint16
                        int8_t *y) {
     const int32_t columns = p->columns, multiplier = p->multiplier;
     const uint32_t shift = (uint32_t)p->shift;
+    const int32_t zero_point = p->out_zero_point, low = p->out_min, high = p->out_max;
     for (int32_t row = 0; row < p->rows; row++) {
         const int32_t best = maximum(x, columns);
         const uint32_t reciprocal = 0xffffffffu / sum(x, best, exponentials, columns);
@@ -29,7 +30,7 @@ void rl_softmax_s8_v6m(const rl_softmax_params *p, const int8_t *x, const uint16
             const uint32_t probability = exponentials[best - x[i]] * reciprocal;
             const int32_t out =
                 rl_requantize_v6m((int32_t)(probability >> 1), multiplier, shift, 0);
-            y[i] = (int8_t)rl_clamp(out + p->out_zero_point, p->out_min, p->out_max);
+            y[i] = (int8_t)rl_clamp(out + zero_point, low, high);
         }
         x += columns;
         y += columns;
