@@ -11,10 +11,16 @@ typedef struct pool_constants {
     const uint16_t *col_class;
 } pool_constants;
 
-/* Sums of four channels: 32-bit, in the order c, c+2, c+1, c+3 of the pairs. Each chunk of rows is
- * summed in 16-bit lanes, which flush_rows keeps from overflowing. */
-static inline void sum_quad(const rl_area *area, int32_t offset, int32_t flush_rows,
-                            int32_t acc[4]) {
+/* Sums of four channels. */
+typedef struct quad_sums {
+    int32_t s0, s1, s2, s3;
+} quad_sums;
+
+/* Each chunk of rows is summed in 16-bit lanes, which flush_rows keeps from overflowing. */
+static inline quad_sums sum_quad(const rl_area *area, int32_t offset, int32_t flush_rows,
+                                 int32_t bias) {
+    quad_sums s = {bias, bias, bias, bias};
+    const int32_t step = area->col_step;
     for (int32_t rows = area->rows; rows > 0; rows -= flush_rows) {
         uint32_t even = 0, odd = 0;
         for (int32_t i = rows < flush_rows ? rows : flush_rows; i > 0; i--) {
@@ -23,33 +29,37 @@ static inline void sum_quad(const rl_area *area, int32_t offset, int32_t flush_r
                 const uint32_t quad = rl_load4(tap);
                 even = rl_sxtab16(even, quad);
                 odd = rl_sxtab16_ror8(odd, quad);
-                tap += area->col_step;
+                tap += step;
             }
             offset = rl_area_next(area, offset);
         }
-        acc[0] += (int16_t)(uint16_t)even;
-        acc[1] += (int16_t)(uint16_t)odd;
-        acc[2] += (int32_t)even >> 16;
-        acc[3] += (int32_t)odd >> 16;
+        s.s0 += (int16_t)(uint16_t)even;
+        s.s1 += (int16_t)(uint16_t)odd;
+        s.s2 += (int32_t)even >> 16;
+        s.s3 += (int32_t)odd >> 16;
     }
+    return s;
+}
+
+static inline int32_t finish(const rl_channel *m, int32_t acc, int32_t addend) {
+    acc = rl_shift_left(acc, m->pre);
+    return rl_ssat8(rl_requantize_dsp(acc, m->multiplier, m->shift, addend));
 }
 
 static void pixel(const rl_area *area, int32_t row, int32_t col, int8_t *y, void *context) {
     const pool_constants *k = context;
     const rl_avg_pool2d_params *p = k->p;
-    const rl_channel m = k->classes[k->row_class[row] * p->col_classes + k->col_class[col]];
-    const int32_t addend = rl_requantize_addend(p->out_zero_point, m.shift);
+    const rl_channel *m = &k->classes[k->row_class[row] * p->col_classes + k->col_class[col]];
+    const int32_t addend = rl_requantize_addend(p->out_zero_point, m->shift);
+    const uint32_t low = rl_pack4(p->out_min, p->out_min, p->out_min, p->out_min);
+    const uint32_t high = rl_pack4(p->out_max, p->out_max, p->out_max, p->out_max);
     const int32_t channels = p->window.in_c;
     for (int32_t c = 0; c < channels; c += 4) {
         c = c > channels - 4 ? channels - 4 : c;
-        int32_t acc[4] = {m.bias, m.bias, m.bias, m.bias};
-        sum_quad(area, area->offset + c, p->flush_rows, acc);
-        for (int32_t i = 0; i < 4; i++) {
-            const int32_t wide = rl_shift_left(acc[i], m.pre);
-            acc[i] = rl_requantize_dsp(wide, m.multiplier, m.shift, addend);
-            acc[i] = rl_clamp(acc[i], p->out_min, p->out_max);
-        }
-        rl_store4(y + c, rl_pack4(acc[0], acc[1], acc[2], acc[3]));
+        const quad_sums s = sum_quad(area, area->offset + c, p->flush_rows, m->bias);
+        const uint32_t quad = rl_pack_quad(finish(m, s.s0, addend), finish(m, s.s1, addend),
+                                           finish(m, s.s2, addend), finish(m, s.s3, addend));
+        rl_store4(y + c, rl_min_quad(rl_max_quad(quad, low), high));
     }
 }
 

@@ -9,18 +9,38 @@ typedef struct pool_constants {
     const uint16_t *col_class;
 } pool_constants;
 
-/* Adds the window's inputs of `count` (1 or 4) channels to their sums. */
-static inline void sum(const rl_area *area, int32_t offset, int32_t count, int32_t *acc) {
+/* Sums of four channels. */
+typedef struct quad_sums {
+    int32_t s0, s1, s2, s3;
+} quad_sums;
+
+static inline quad_sums sum_quad(const rl_area *area, int32_t offset, int32_t bias) {
+    quad_sums s = {bias, bias, bias, bias};
+    const int32_t step = area->col_step;
     for (int32_t i = area->rows; i > 0; i--) {
         const int8_t *tap = area->image + offset;
         for (int32_t j = area->cols; j > 0; j--) {
-            for (int32_t k = 0; k < count; k++) {
-                acc[k] += tap[k];
-            }
+            s.s0 += tap[0];
+            s.s1 += tap[1];
+            s.s2 += tap[2];
+            s.s3 += tap[3];
+            tap += step;
+        }
+        offset = rl_area_next(area, offset);
+    }
+    return s;
+}
+
+static inline int32_t sum_one(const rl_area *area, int32_t offset, int32_t bias) {
+    for (int32_t i = area->rows; i > 0; i--) {
+        const int8_t *tap = area->image + offset;
+        for (int32_t j = area->cols; j > 0; j--) {
+            bias += *tap;
             tap += area->col_step;
         }
         offset = rl_area_next(area, offset);
     }
+    return bias;
 }
 
 static inline int8_t finish(const rl_avg_pool2d_params *p, const rl_channel *m, int32_t acc) {
@@ -35,16 +55,14 @@ static void pixel(const rl_area *area, int32_t row, int32_t col, int8_t *y, void
     const int32_t channels = p->window.in_c;
     int32_t c = 0;
     for (; c + 4 <= channels; c += 4) {
-        int32_t acc[4] = {m->bias, m->bias, m->bias, m->bias};
-        sum(area, area->offset + c, 4, acc);
-        for (int32_t i = 0; i < 4; i++) {
-            y[c + i] = finish(p, m, acc[i]);
-        }
+        const quad_sums s = sum_quad(area, area->offset + c, m->bias);
+        y[c] = finish(p, m, s.s0);
+        y[c + 1] = finish(p, m, s.s1);
+        y[c + 2] = finish(p, m, s.s2);
+        y[c + 3] = finish(p, m, s.s3);
     }
     for (; c < channels; c++) {
-        int32_t acc = m->bias;
-        sum(area, area->offset + c, 1, &acc);
-        y[c] = finish(p, m, acc);
+        y[c] = finish(p, m, sum_one(area, area->offset + c, m->bias));
     }
 }
 
