@@ -190,6 +190,16 @@ RL_EACH(s8x16, vreinterpretq_s8_s16, (rl_s16x8 a),
 RL_EACH(s16x8, vreinterpretq_s16_s32, (rl_s32x4 a),
         (int16_t)(uint16_t)((uint32_t)a.lane[i / 2] >> (i % 2 * 16)))
 
+static inline void rl_mve_sum_products(rl_s16x8 *even, rl_s16x8 *odd, const int8_t *const **slots,
+                                       int32_t offset, const int8_t **weights, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        const rl_s8x16 x = rl_vldrbq_s8(*(*slots)++ + offset), weight = rl_vldrbq_s8(*weights);
+        *even = rl_vaddq_s16(*even, rl_vmullbq_int_s8(x, weight));
+        *odd = rl_vaddq_s16(*odd, rl_vmulltq_int_s8(x, weight));
+        *weights += 16;
+    }
+}
+
 #undef RL_EACH
 #undef RL_STORE
 #undef RL_SUM

@@ -57,12 +57,16 @@ static inline void block(const rl_depthwise_conv2d_params *p, const int8_t *cons
         rl_s8x16 x = load(*slot++ + c, lanes, part), weight = rl_vldrbq_s8(w);
         rl_s16x8 even = rl_vmullbq_int_s8(x, weight), odd = rl_vmulltq_int_s8(x, weight);
         w += LANES;
-        while (--length > 0) {
-            x = load(*slot++ + c, lanes, part);
-            weight = rl_vldrbq_s8(w);
-            even = rl_vaddq_s16(even, rl_vmullbq_int_s8(x, weight));
-            odd = rl_vaddq_s16(odd, rl_vmulltq_int_s8(x, weight));
-            w += LANES;
+        if (part) {
+            while (--length > 0) {
+                x = load(*slot++ + c, lanes, part);
+                weight = rl_vldrbq_s8(w);
+                even = rl_vaddq_s16(even, rl_vmullbq_int_s8(x, weight));
+                odd = rl_vaddq_s16(odd, rl_vmulltq_int_s8(x, weight));
+                w += LANES;
+            }
+        } else {
+            rl_mve_sum_products(&even, &odd, &slot, c, &w, length - 1);
         }
         s.s0 = rl_vaddq_s32(s.s0, rl_vmovlbq_s16(even));
         s.s1 = rl_vaddq_s32(s.s1, rl_vmovltq_s16(even));
