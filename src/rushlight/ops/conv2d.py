@@ -39,13 +39,15 @@ PARAMS = ParamsType(
         ("groups", "int16_t", 1),
         ("group_in", "int16_t", 1),
         ("group_out", "int16_t", 1),
-        ("contiguous", "int16_t", 1),
+        ("gather", "int16_t", 1),
         ("in_zero_point", "int16_t", 1),
         ("out_zero_point", "int16_t", 1),
         ("out_min", "int16_t", 1),
         ("out_max", "int16_t", 1),
     ),
 )
+
+DIRECT, RUNS, TAPS = 0, 1, 2  # RL_CONV2D_...
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,15 @@ def _lower(ctx: ImportContext, node: AtenNode) -> str:
         out = ctx.emit("conv2d", [nhwc, ctx.permute(weight.name, (0, 2, 3, 1)), *rest], attrs)
     nchw = ctx.permute(out, (0, 3, 1, 2))
     return nchw if len(x.shape) == 4 else ctx.reshape(nchw, ctx.tensor(nchw).shape[1:])
+
+
+def _gather(attrs: Conv2dAttrs) -> int:
+    """How the kernels come by the window of a pixel, see conv2d.h."""
+    runs = attrs.groups == 1 and attrs.dilation[1] == 1
+    one_run = attrs.kernel[0] == 1 and (attrs.kernel[1] == 1 or runs)
+    if one_run and attrs.padding == (0, 0, 0, 0):
+        return DIRECT
+    return RUNS if runs else TAPS
 
 
 @register
@@ -166,16 +177,14 @@ class Conv2d(Operator):
         assert w.data is not None
         rows = w.data.reshape(w.shape[0], -1)
         depth = rows.shape[1]
-        contiguous = attrs.groups == 1 and attrs.dilation[1] == 1
-        one_run = attrs.kernel[0] == 1 and (attrs.kernel[1] == 1 or contiguous)
-        in_place = one_run and attrs.padding == (0, 0, 0, 0)  # every window is read where it lies
+        gather = _gather(attrs)
         params = window_params(x, y, attrs) | {
             "depth": depth,
             "group_weights": pack_weights(tier, rows, attrs.groups).shape[1],
             "groups": attrs.groups,
             "group_in": w.shape[3],
             "group_out": w.shape[0] // attrs.groups,
-            "contiguous": int(contiguous),
+            "gather": gather,
             "in_zero_point": x.q.z,
             "out_zero_point": y.q.z,
             "out_min": attrs.out_min,
@@ -190,6 +199,6 @@ class Conv2d(Operator):
             params=params,
             constants=tile_constants(tier, rows, terms, y.q.z, attrs.groups),
             takes_scratch=True,
-            scratch=tile_scratch(tier, depth) + (0 if in_place else TILE_ROWS * depth),
+            scratch=tile_scratch(tier, depth) + (0 if gather == DIRECT else TILE_ROWS * depth),
             note=note,
         )

@@ -43,6 +43,25 @@ typedef struct rl_tile {
 typedef void rl_tile_function(const rl_tile *t, int32_t rows, const int8_t *const *x,
                               const int8_t *weights, const void *channels, int8_t *const *y);
 
+/* count rows of x, x_step bytes apart, all with the same weights. */
+static inline void rl_tile_run(const rl_tile *t, int32_t count, const int8_t *x, int32_t x_step,
+                               const int8_t *weights, const void *channels, int8_t *y,
+                               int32_t y_step, rl_tile_function *tile) {
+    for (int32_t row = 0; row < count; row += RL_TILE_ROWS) {
+        const int32_t left = count - row;
+        const int32_t rows = left < RL_TILE_ROWS ? left : RL_TILE_ROWS;
+        const int8_t *from[RL_TILE_ROWS];
+        int8_t *to[RL_TILE_ROWS];
+        for (int32_t r = 0; r < rows; r++) {
+            from[r] = x;
+            to[r] = y;
+            x += x_step;
+            y += y_step;
+        }
+        tile(t, rows, from, weights, channels, to);
+    }
+}
+
 rl_tile_function rl_tile_v6m; /* weights [channels][depth], channels: rl_channel */
 rl_tile_function rl_tile_v7m; /* the same */
 rl_tile_function rl_tile_dsp; /* weights in pairs of channels, channels: rl_channel_dsp; scratch */

@@ -26,4 +26,16 @@ static inline uint32_t rl_pack4(int32_t b0, int32_t b1, int32_t b2, int32_t b3) 
            ((uint32_t)b3 << 24);
 }
 
+/* Short copies without a call; the runs of a convolution's window are mostly a few words. */
+static inline void rl_copy_words(int8_t *to, const int8_t *from, int32_t size) {
+    for (; size >= 4; size -= 4) {
+        rl_store4(to, rl_load4(from));
+        to += 4;
+        from += 4;
+    }
+    for (; size > 0; size--) {
+        *to++ = *from++;
+    }
+}
+
 #endif

@@ -8,6 +8,13 @@
 #include "common/tile.h"
 #include "common/window.h"
 
+/* How the window of an output pixel becomes a row of bytes for the matrix tile. */
+enum {
+    RL_CONV2D_DIRECT = 0, /* it lies in the input as one run: kernel_h 1, no padding */
+    RL_CONV2D_RUNS = 1,   /* each of its rows is a run: dilation_w 1, groups 1 */
+    RL_CONV2D_TAPS = 2    /* each tap is a run of group_in channels */
+};
+
 typedef struct rl_conv2d_params {
     rl_window window;
     int32_t depth;         /* taps of one output: kernel_h * kernel_w * group_in */
@@ -15,8 +22,7 @@ typedef struct rl_conv2d_params {
     int16_t groups;
     int16_t group_in;  /* input channels a group */
     int16_t group_out; /* output channels a group */
-    int16_t
-        contiguous; /* 1: the taps of one kernel row lie side by side (dilation_w 1, groups 1) */
+    int16_t gather;    /* RL_CONV2D_... */
     int16_t in_zero_point;
     int16_t out_zero_point;
     int16_t out_min;

@@ -1,5 +1,4 @@
-/* The way over the rows of a linear layer, the same on every tier: RL_TILE_ROWS at a time to the
- * tier's matrix tile. */
+/* linear as one run of the matrix tile, the same on every tier. */
 #ifndef RUSHLIGHT_KERNELS_LINEAR_ROWS_H
 #define RUSHLIGHT_KERNELS_LINEAR_ROWS_H
 
@@ -11,16 +10,7 @@ static inline void rl_linear_rows(const rl_linear_params *p, const int8_t *x, co
     const int32_t narrow = p->out_min > -128 || p->out_max < 127;
     const rl_tile t = {p->in_features, p->out_features, p->out_zero_point, p->out_min, p->out_max,
                        narrow,         scratch};
-    for (int32_t row = 0; row < p->rows; row += RL_TILE_ROWS) {
-        const int32_t left = p->rows - row;
-        const int8_t *from[RL_TILE_ROWS];
-        int8_t *to[RL_TILE_ROWS];
-        for (int32_t r = 0; r < RL_TILE_ROWS; r++) {
-            from[r] = x + (row + r) * p->in_features;
-            to[r] = y + (row + r) * p->out_features;
-        }
-        tile(&t, left < RL_TILE_ROWS ? left : RL_TILE_ROWS, from, weights, channels, to);
-    }
+    rl_tile_run(&t, p->rows, x, p->in_features, weights, channels, y, p->out_features, tile);
 }
 
 #endif
