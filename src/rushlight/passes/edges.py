@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rushlight.errors import RushlightError
 from rushlight.graph import Graph, Note, Source, Tensor
 from rushlight.ops.base import operator
 from rushlight.ops.copy import CopyAttrs
+from rushlight.ops.dequantize import DequantizeAttrs
+from rushlight.ops.permute import PermuteAttrs
 from rushlight.passes.edit import Editor
+
+TO_NHWC = (0, 2, 3, 1)
+TO_NCHW = (0, 3, 1, 2)
 
 
 def int8_edges(graph: Graph) -> Graph:
@@ -40,75 +46,94 @@ def int8_edges(graph: Graph) -> Graph:
 
 
 def nhwc_edges(graph: Graph) -> Graph:
-    """Before: ``x [N,C,H,W] → (quantize →) permute to NHWC``. After: ``x [N,H,W,C]``; outputs likewise."""
+    """Inputs and outputs of rank 4 become NHWC; ``move_permutes`` then takes away the permutes that cancel.
+
+    Before: ``x [N,C,H,W] → quantize → …``. After: ``x [N,H,W,C] → quantize → permute to NCHW → …``; outputs likewise.
+    """
     edit = Editor(graph)
     for name in graph.inputs:
-        chain = [name]
-        users = edit.consumers(name)
-        if len(users) == 1 and users[0].kind == "quantize":
-            chain.append(users[0].outputs[0])
-            users = edit.consumers(chain[-1])
-        orders = {u.attrs.permutation for u in users if u.kind == "permute"}
-        if len(users) == 0 or any(u.kind != "permute" for u in users) or orders != {(0, 2, 3, 1)}:
+        t = edit.tensors[name]
+        if len(t.shape) != 4:
             continue
-        for user in users:
-            edit.replace_uses(user.outputs[0], chain[-1])
-            edit.remove_writer(user.outputs[0])
-        n, c, h, w = edit.tensors[name].shape
-        for link in chain:
-            edit.tensors[link] = replace(edit.tensors[link], shape=(n, h, w, c))
-        edit.layouts[name] = "NHWC"
+        n, c, h, w = t.shape
+        edit.tensors[name] = replace(t, shape=(n, h, w, c))
         edit.notes.append(Note("layout", f"input '{name}'", f"is NHWC {[n, h, w, c]}; the model's own order is NCHW"))
+        readers = edit.consumers(name)
+        if readers and all(user.kind == "quantize" for user in readers) and name not in edit.outputs:
+            for user in readers:  # permuting int8 is cheaper
+                y = user.outputs[0]
+                edit.tensors[y] = replace(edit.tensors[y], shape=(n, h, w, c))
+                _permute_behind(edit, y, edit.index_of_output(y) + 1, user.source)
+        else:
+            _permute_behind(edit, name, 0, Source())
     for i, name in enumerate(edit.outputs):
-        source = edit.producer(name)
-        last = source if source is not None and source.kind == "dequantize" else None
-        permute = edit.producer(last.inputs[0]) if last is not None else source
-        if permute is None or permute.kind != "permute" or permute.attrs.permutation != (0, 3, 1, 2):
+        if len(edit.tensors[name].shape) != 4:
             continue
-        inner = permute.inputs[0]
-        if last is not None:
-            at = edit.index(last)
-            hint = f"{name}_nhwc"
-            inner = edit.insert(at, "dequantize", [inner], last.attrs, last.source, hint)
-        edit.outputs[i] = inner
-        edit.layouts[inner] = "NHWC"
+        source = edit.producer(name)
+        where = source.source if source is not None else Source()
+        real = source is not None and source.kind == "dequantize"
+        at = len(edit.ops)
+        inner = source.inputs[0] if source is not None and real else name
+        qparams = edit.tensors[inner].qparams
+        y = edit.insert(at, "permute", [inner], PermuteAttrs(TO_NHWC), where, f"{name}_nhwc", qparams)
+        if real:
+            y = edit.insert(at + 1, "dequantize", [y], DequantizeAttrs(), where, f"{name}_nhwc")
+        edit.outputs[i] = y
         edit.notes.append(Note("layout", f"output {i}", "is NHWC; the model's own order is NCHW"))
     return edit.finish()
 
 
+def _permute_behind(edit: Editor, name: str, at: int, source: Source) -> None:
+    """All readers of an NHWC tensor get it as NCHW."""
+    t = edit.tensors[name]
+    nchw = edit.insert(at, "permute", [name], PermuteAttrs(TO_NCHW), source, f"{name}_nchw", t.qparams)
+    edit.replace_uses(name, nchw)
+    made = edit.index_of_output(nchw)
+    edit.ops[made] = replace(edit.ops[made], inputs=(name,))
+
+
 def own_outputs(graph: Graph) -> Graph:
-    """Puts a copy before each output that is an input, a constant, a view or read inside: outputs belong to the application.
+    """Puts a copy before each output that has the bytes of an input, a constant or another output: outputs are buffers of
+    the application's own.
 
     Before: ``y = reshape(x)`` is an output. After: ``copy(reshape(x))`` is.
     """
     edit = Editor(graph)
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     for i, name in enumerate(graph.outputs):
-        source = edit.producer(name)
-        shared = source is None or operator(source.kind).view or bool(edit.consumers(name)) or name in taken
-        taken.add(name)
-        if not shared:
+        base = name
+        while (source := edit.producer(base)) is not None and operator(source.kind).view:
+            base = source.inputs[0]
+        if source is not None and base not in taken:
+            taken[base] = i
             continue
-        if source is not None and operator(source.kind).view and _only_views(edit, name):
-            continue
+        why = f"is input '{base}'" if base in edit.inputs else "is a constant"
+        if base in taken:
+            why = f"is output {taken[base]} too"
         where = source.source if source is not None else Source()
         t = edit.tensors[name]
-        copied = edit.insert(len(edit.ops), "copy", [name], CopyAttrs(), where, f"{name}_out", t.qparams)
-        edit.outputs[i] = copied
-        if name in edit.layouts:
-            edit.layouts[copied] = edit.layouts[name]
-        edit.notes.append(Note("copy", f"output {i}", f"{t.nbytes} bytes are copied: {name} is also used elsewhere"))
+        edit.outputs[i] = edit.insert(len(edit.ops), "copy", [name], CopyAttrs(), where, f"{name}_out", t.qparams)
+        edit.notes.append(Note("copy", f"output {i}", f"{t.nbytes} bytes are copied: it {why}"))
     return edit.finish()
 
 
-def _only_views(edit: Editor, name: str) -> bool:
-    """True where an output is the last of a chain of views of one operator's result that nothing else reads."""
-    source = edit.producer(name)
-    if edit.consumers(name) or edit.outputs.count(name) > 1:
-        return False
-    while source is not None and operator(source.kind).view:
-        name = source.inputs[0]
-        if len(edit.consumers(name)) != 1 or name in edit.outputs:
-            return False
-        source = edit.producer(name)
-    return source is not None
+def name_outputs(graph: Graph, names: Sequence[str], layout: str) -> Graph:
+    """Gives outputs the names that they had at import, and states the order of rank-4 inputs and outputs.
+
+    Before: outputs ``softmax_q, add_2_nhwc``. After: ``output_0, output_1``. One that is named like an input, or like an
+    output before it, has "_out" behind its name.
+    """
+    edit = Editor(graph)
+    given: set[str] = set(edit.inputs)
+    for name, wanted in zip(graph.outputs, names, strict=True):
+        if wanted in given:
+            wanted = edit.fresh(f"{wanted}_out") if name != f"{wanted}_out" else name
+        if name != wanted:
+            if wanted in edit.tensors:
+                edit.rename(wanted, edit.fresh(f"{wanted}_inner"))
+            edit.rename(name, wanted)
+        given.add(wanted)
+    edges = (*edit.inputs, *edit.outputs)
+    if layout == "nhwc":
+        edit.layouts = {name: "NHWC" for name in edges if len(edit.tensors[name].shape) == 4}
+    return edit.finish()

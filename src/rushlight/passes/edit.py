@@ -73,6 +73,20 @@ class Editor:
         ]
         self.outputs = [new if n == old else n for n in self.outputs]
 
+    def rename(self, old: str, new: str) -> None:
+        """Another name for a tensor, wherever it stands."""
+        self.tensors[new] = replace(self.tensors.pop(old), name=new)
+        self.ops = [
+            replace(
+                op,
+                inputs=tuple(new if n == old else n for n in op.inputs),
+                outputs=tuple(new if n == old else n for n in op.outputs),
+            )
+            for op in self.ops
+        ]
+        self.inputs = [new if n == old else n for n in self.inputs]
+        self.outputs = [new if n == old else n for n in self.outputs]
+
     def remove(self, op: Op) -> None:
         del self.ops[self.index(op)]
 

@@ -9,7 +9,7 @@ from rushlight.graph import Graph
 from rushlight.ops.verify import check_exact, verify
 from rushlight.passes.constants import fold_constants, merge_equal
 from rushlight.passes.dequantize import hoist_clamps, hoist_quantize, sink_dequantize
-from rushlight.passes.edges import int8_edges, nhwc_edges, own_outputs
+from rushlight.passes.edges import int8_edges, name_outputs, nhwc_edges, own_outputs
 from rushlight.passes.integer import to_integer
 from rushlight.passes.layout import move_permutes, note_copies
 from rushlight.passes.pads import merge_pads
@@ -26,10 +26,11 @@ def lower(graph: Graph, *, io: Literal["float", "int8"] = "float", layout: Liter
     """
     passes: list[Pass] = [fold_constants, sink_dequantize, fold_constants, hoist_clamps, hoist_quantize, to_integer]
     passes += [int8_edges] if io == "int8" else []
-    passes += [merge_equal, merge_pads, merge_equal, move_permutes, compose_tables, merge_equal]
     passes += [nhwc_edges] if layout == "nhwc" else []
+    passes += [merge_equal, merge_pads, merge_equal, move_permutes, compose_tables, merge_equal]
     passes += [own_outputs, note_copies]
-    verify(graph, "import")
+    names = verify(graph, "import").outputs
     for step in passes:
         graph = verify(step(graph), step.__name__)
+    graph = verify(name_outputs(graph, names, layout), "name_outputs")
     return check_exact(graph)
