@@ -187,17 +187,16 @@ def scratch_bytes(channels: int, taps: int, pixels: int) -> int:
     return 8 * taps * pixels + channels
 
 
-def _quads(channels: int) -> NDArray[np.int64]:
-    """First channel of each quad; the last overlaps the one before where channels are not a multiple of four."""
-    starts: NDArray[np.int64] = np.minimum(np.arange(0, channels, QUAD), channels - QUAD)
-    return starts
+def _starts(channels: int, size: int) -> list[int]:
+    """First channel of each group of ``size``; the last overlaps the one before where channels are not a multiple."""
+    return [max(0, min(start, channels - size)) for start in range(0, channels, size)]
 
 
 def quad_weights(rows: NDArray[np.int8], taps: int, order: tuple[int, ...]) -> NDArray[np.int8]:
     """[quad][tap][4 channels in that order]; taps beyond the window are 0. SXTB16 splits four bytes as 0 2 and 1 3."""
     padded = np.zeros((rows.shape[0], taps), np.int8)
     padded[:, : rows.shape[1]] = rows
-    index = _quads(rows.shape[0])[:, None] + np.array(order)
+    index = np.array(_starts(rows.shape[0], QUAD))[:, None] + np.array(order)
     return np.ascontiguousarray(padded[index].transpose(0, 2, 1)).reshape(-1)
 
 
@@ -205,30 +204,28 @@ def quad_terms(terms: ChannelTerms, zero_point: int, left: int) -> NDArray[np.in
     """[quad][4 channels][bias, addend, multiplier << left, shift - 16]; the addend holds zero point and rounding."""
     addend = (zero_point << (terms.shift - 16)) + (1 << (terms.shift - 17))
     table = np.stack([terms.bias, addend, terms.multiplier << left, terms.shift - 16], axis=1)
-    index = _quads(len(terms.bias))[:, None] + np.arange(QUAD)
+    index = np.array(_starts(len(terms.bias), QUAD))[:, None] + np.arange(QUAD)
     return np.ascontiguousarray(table[index]).astype("<i4").reshape(-1)
 
 
-def _blocks(channels: int) -> int:
-    return -(-channels // BLOCK)
+def _blocks(table: NDArray[Any], fill: int | list[int] = 0) -> NDArray[Any]:
+    """[block, 16 channels, …] from [channel, …]; fewer than 16 channels are filled up."""
+    channels = len(table)
+    padded = np.empty((max(channels, BLOCK), *table.shape[1:]), table.dtype)
+    padded[:] = fill
+    padded[:channels] = table
+    return np.stack([padded[start : start + BLOCK] for start in _starts(channels, BLOCK)])
 
 
 def block_weights(rows: NDArray[np.int8]) -> NDArray[np.int8]:
     """[block][tap][16 channels], missing channels 0."""
-    channels, taps = rows.shape
-    padded = np.zeros((_blocks(channels) * BLOCK, taps), np.int8)
-    padded[:channels] = rows
-    return np.ascontiguousarray(padded.reshape(-1, BLOCK, taps).transpose(0, 2, 1)).reshape(-1)
+    return np.ascontiguousarray(_blocks(rows).transpose(0, 2, 1)).reshape(-1)
 
 
 def block_terms(terms: ChannelTerms) -> NDArray[np.int32]:
     """[block][interleave 0..3][bias | multiplier << 16 | 15 - shift][4 channels]; missing channels give 0."""
-    blocks = _blocks(len(terms.bias))
-    size = blocks * BLOCK
-    table = np.zeros((size, 3), np.int64)
-    table[:, 2] = -2
-    table[: len(terms.bias)] = np.stack([terms.bias, terms.multiplier << 16, 15 - terms.shift], axis=1)
-    ordered = table.reshape(blocks, BLOCK, 3)[:, INTERLEAVE]  # [block, 4, 4 channels, 3]
+    table = np.stack([terms.bias, terms.multiplier << 16, 15 - terms.shift], axis=1)
+    ordered = _blocks(table, [0, 0, -2])[:, INTERLEAVE]  # [block, 4, 4 channels, 3]
     return np.ascontiguousarray(ordered.transpose(0, 1, 3, 2)).astype("<i4").reshape(-1)
 
 
@@ -240,7 +237,7 @@ def tap_groups(rows: NDArray[np.int8]) -> NDArray[np.uint8]:
     weights = rows.astype(np.int64)
     high, low = np.maximum(weights * 127, weights * -128), np.minimum(weights * 127, weights * -128)
     plans: list[list[int]] = []
-    for start in range(0, rows.shape[0], BLOCK):
+    for start in _starts(rows.shape[0], BLOCK):
         lengths: list[int] = []
         top = bottom = np.zeros(0, np.int64)
         for tap in range(rows.shape[1]):

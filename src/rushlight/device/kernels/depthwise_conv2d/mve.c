@@ -89,15 +89,16 @@ static RL_DW_NOINLINE void tile(const rl_depthwise_conv2d_params *p, const int8_
     const int8_t *w = k->weights;
     const int32_t *terms = k->terms;
     const uint8_t *group = k->groups;
-    int32_t c = 0;
-    for (; c + LANES <= channels; c += LANES) {
+    if (channels < LANES) {
+        block(p, slots, 0, w, terms, group, outputs[0], 1);
+        return;
+    }
+    for (int32_t c = 0; c < channels; c += LANES) {
+        c = c > channels - LANES ? channels - LANES : c;
         block(p, slots, c, w, terms, group, outputs[0], 0);
         w += LANES * p->taps;
-        terms += 48;
+        terms += 3 * LANES;
         group += p->plan_stride;
-    }
-    if (c < channels) {
-        block(p, slots, c, w, terms, group, outputs[0], 1);
     }
 }
 
