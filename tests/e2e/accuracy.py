@@ -59,6 +59,13 @@ class Fidelity:
         """How often both name the same class."""
         return _share(self.y_float.argmax(axis=1), self.y_int8.argmax(axis=1))
 
+    @property
+    def sure(self) -> Share:
+        """The agreement on samples where the float model's best class is 0.5 ahead of the next."""
+        best = np.sort(self.y_float, axis=1)
+        at = best[:, -1] - best[:, -2] >= 0.5
+        return _share(self.y_float[at].argmax(axis=1), self.y_int8[at].argmax(axis=1))
+
     def accuracy(self, y: Floats) -> Share | None:
         return None if self.labels is None else _share(y.argmax(axis=1), self.labels)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -29,7 +30,8 @@ def samples(name: str) -> Array:
     """Inputs that were not calibrated with, spread over the classes."""
     c = case(name)
     judged = c.x[c.half(1)]
-    return judged[np.linspace(0, len(judged) - 1, SAMPLES).astype(int)]
+    found: Array = judged[np.linspace(0, len(judged) - 1, SAMPLES).astype(int)]
+    return found
 
 
 @cache
@@ -43,7 +45,7 @@ def expected(name: str) -> Array:
 @pytest.mark.parametrize("core", BOARDS)
 @pytest.mark.parametrize("name", NETS)
 def test_reference_host_and_board_answer_the_same(
-    name: str, core: str, record_property: pytest.RecordProperty
+    name: str, core: str, record_property: Callable[[str, object], None]
 ) -> None:
     x = samples(name)
     compiled = rl.compile(quantized(name), target=core)

@@ -21,9 +21,7 @@ def test_reference_is_close_to_the_quantised_model_and_c_is_equal_to_the_referen
         theirs = simulated(*batch)
         on_host = compiled.run(*batch, on="host")
         many = isinstance(ours, tuple)
-        for i, (y, t, h) in enumerate(
-            zip(ours, theirs, on_host, strict=True) if many else [(ours, theirs, on_host)]  # type: ignore[arg-type]
-        ):
+        for i, (y, t, h) in enumerate(zip(ours, theirs, on_host, strict=True) if many else [(ours, theirs, on_host)]):
             np.testing.assert_array_equal(y, h)
             step = compiled.graph[compiled.graph.outputs[i]]
             scale = compiled.graph.producers()[step.name]
