@@ -152,11 +152,12 @@ def test_bands_of_rows_in_rolling_buffers() -> None:
 
 
 @pytest.mark.parametrize("tier", CORES)
-@pytest.mark.parametrize("toolchain", ["gcc", "clang"])
-def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("toolchain", "opt"), [("gcc", "-O2"), ("gcc", "-Os"), ("gcc", "-O0"), ("clang", "-O2")])
+def test_sample_in_the_emulator(tier: str, toolchain: str, opt: str, tmp_path: Path) -> None:
+    """Without optimisation, and at -Os on Armv6-M, the inner loops are the plain-C ones."""
     rng = np.random.default_rng(7)
     cases = [random_case(rng) for _ in range(30)]
-    _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
+    _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain, opt)
     assert symbols == {f"rl_conv2d_s8_{tier}"}
 
 

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-#if defined(__thumb__)
+/* Without optimisation there are no registers to spare, and GCC's -Os keeps off the high ones. */
+#if defined(__thumb__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 
 /* sums += {x0.w0, x0.w1, x1.w0, x1.w1}; depth >= 1. 16 instructions for 4 products. */
 static inline void rl_dot_2x2(const int8_t *x0, const int8_t *x1, const int8_t *w0,

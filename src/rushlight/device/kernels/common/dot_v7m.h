@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-#if defined(__thumb2__)
+/* Without optimisation there are no registers to spare. */
+#if defined(__thumb2__) && defined(__OPTIMIZE__)
 
 /* One tap of 2 rows and 2 channels: 8 instructions for 4 products. */
 #define RL_TAP_2X2                       \

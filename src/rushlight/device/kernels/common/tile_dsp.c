@@ -79,7 +79,7 @@ static void two_rows(int32_t depth, int32_t channels, const rl_word *x, const rl
         y1 += 2;
     }
     if (channels > 0) {
-        int32_t sum0 = c->bias, sum1 = c->bias;
+        int32_t sum0 = c->bias, sum1 = sum0;
         for (int32_t k = 0; k < quads; k++) {
             const uint32_t even = rl_sxtb16(w[k]), odd = rl_sxtb16_ror8(w[k]);
             sum0 = rl_smlad(x[2], odd, rl_smlad(x[0], even, sum0));
