@@ -9,7 +9,7 @@ JOBS   ?= 2
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench format clean
+.PHONY: help setup demo test check bench size format clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -33,13 +33,16 @@ check: $(STAMP) ## ruff, mypy, clang-format, cppcheck
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	clang-format-19 --dry-run -Werror $(C_FILES)
+	@clang-format-19 --dry-run -Werror $(C_FILES)
 	cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr \
 	    --enable=warning,performance,portability \
 	    -I src/rushlight/device/include -I src/rushlight/device/kernels src/rushlight/device
 
 bench: $(STAMP) ## count instructions of every layer beside CMSIS-NN's, on six cores; BENCH="--net KWS --core m4" for some
 	$(PY) -m bench $(BENCH)
+
+size: $(STAMP) ## bytes of code of each kernel and of each net's kernels, beside CMSIS-NN's
+	$(PY) -m bench.size
 
 format: $(STAMP) ## write Python and C in the project's style
 	$(VENV)/bin/ruff format .

@@ -83,7 +83,7 @@ def case_bytes(work: Work, kernel: Kernel, number: int) -> bytes:
     return np.array([number, len(kinds), *np.ravel(kinds)], "<u4").tobytes() + b"".join(given)
 
 
-def build(kernels: Sequence[Kernel], target: Target, compiler: str) -> Path:
+def build(kernels: Sequence[Kernel], target: Target, compiler: str, opt: str = OPT) -> Path:
     """The driver's program with these kernels."""
 
     def fill(folder: Path) -> None:
@@ -99,7 +99,7 @@ def build(kernels: Sequence[Kernel], target: Target, compiler: str) -> Path:
         copy_board(target, folder / "board")
 
     folder = settled(fill)
-    return build_firmware(folder, target, toolchain=compiler, harness=False, opt=OPT).elf
+    return build_firmware(folder, target, toolchain=compiler, harness=False, opt=opt).elf
 
 
 def _files(kernels: Sequence[Kernel]) -> set[str]:

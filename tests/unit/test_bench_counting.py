@@ -18,6 +18,7 @@ from bench.measure import count_calls, work_of
 from bench.nets import FOLDER, KINDS, net, schedule
 from bench.profile import profile
 from bench.results import Row
+from bench.size import file_bytes, net_bytes, net_kernels, tier_files
 from rushlight.errors import RushlightError
 from rushlight.schedule import make_schedule
 from rushlight.target import resolve
@@ -125,3 +126,18 @@ def test_both_compilers_are_measured_unless_one_is_chosen() -> None:
     assert Choice(cores=("m4",)).jobs == [("m4", compiler) for compiler in COMPILERS]
     assert Choice().whole_nets == list(NETS)
     assert Choice(ops=("DW",)).whole_nets == []
+
+
+def test_the_linked_size_of_a_net_is_that_of_the_functions_of_its_kernel_files() -> None:
+    files = {source for k in net_kernels("AD", "m4") for source in k.sources}
+    assert files == {"linear/dsp.c", "common/tile_dsp.c"}
+    alone = sum(file_bytes(source, "m4", "gcc", "-Os") for source in files)
+    linked = net_bytes("AD", "m4", "gcc", "-Os")
+    # What nothing calls is dropped; alignment between functions is in the one and not in the other.
+    assert 0.8 * alone < linked <= alone
+    assert ("linear/mve.c", "m55") in tier_files()
+
+
+def test_a_kernel_file_that_does_not_compile_is_named() -> None:
+    with pytest.raises(RushlightError, match=r"linear/none\.c does not compile for m4 with gcc at -Os: .*error"):
+        file_bytes("linear/none.c", "m4", "gcc", "-Os")
