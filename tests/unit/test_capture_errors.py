@@ -72,7 +72,7 @@ def test_lazy_module_is_not_initialised() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_script_module() -> None:
-    traced: Any = torch.jit.trace(nn.Linear(6, 2), X)  # type: ignore[no-untyped-call]
+    traced: Any = torch.jit.trace(nn.Linear(6, 2), X)
     assert "TorchScript" in refusal(traced)
     assert "TorchScript" in refusal(nn.Sequential(traced))
 
