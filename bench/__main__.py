@@ -13,6 +13,7 @@ from rich.console import Console
 
 from bench.baselines import COMPILERS, CORES, GROUPS
 from bench.counting import Choice, kernel, measure, work
+from bench.measure import prune
 from bench.profile import profile
 from bench.results import compare, load, save, updated
 from bench.tables import grouped, print_changes, summary, table, worst
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tuple(args.op or ()),
     )
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    prune()
     try:
         return print_profiles(choice, console) if args.profile else run(choice, console, args.update, args.all)
     except RushlightError as error:

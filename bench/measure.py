@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
+import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -126,7 +128,16 @@ def settled(fill: Callable[[Path], None]) -> Path:
         except OSError:
             if not folder.is_dir():
                 raise
+            os.utime(folder)
     return folder
+
+
+def prune(cache: Path = CACHE) -> None:
+    """Removes the programs that were not used for a day: each change of a kernel makes new ones."""
+    oldest = time.time() - 24 * 3600
+    for folder in cache.glob("*/") if cache.is_dir() else ():
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 _DISPATCH_H = """\

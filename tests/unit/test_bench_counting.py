@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from bench.baselines import COMPILERS, CORES, NETS, layers
 from bench.counting import Choice, kernel, measure, work
 from bench.frozen import load_net, save_net
 from bench.layers import single_layer
-from bench.measure import count_calls, work_of
+from bench.measure import count_calls, prune, work_of
 from bench.nets import FOLDER, KINDS, net, schedule
 from bench.profile import profile
 from bench.results import Row
@@ -141,3 +142,13 @@ def test_the_linked_size_of_a_net_is_that_of_the_functions_of_its_kernel_files()
 def test_a_kernel_file_that_does_not_compile_is_named() -> None:
     with pytest.raises(RushlightError, match=r"linear/none\.c does not compile for m4 with gcc at -Os: .*error"):
         file_bytes("linear/none.c", "m4", "gcc", "-Os")
+
+
+def test_programs_not_used_for_a_day_are_removed(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder in (old, new):
+        (folder / "build").mkdir(parents=True)
+    os.utime(old, (0, 0))
+    prune(tmp_path)
+    prune(tmp_path / "none")
+    assert list(tmp_path.iterdir()) == [new]
