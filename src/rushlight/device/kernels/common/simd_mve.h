@@ -56,11 +56,23 @@ RL_MVE_VOID(vstrbq_u8, (uint8_t *p, rl_u8x16 v), (p, v))
 RL_MVE_VOID(vstrbq_s16, (int8_t *p, rl_s16x8 v), (p, v))
 RL_MVE_VOID(vstrbq_s32, (int8_t *p, rl_s32x4 v), (p, v))
 RL_MVE_VOID(vstrwq_s32, (int32_t *p, rl_s32x4 v), (p, v))
-RL_MVE_VOID(vstrbq_p_s8, (int8_t *p, rl_s8x16 v, rl_pred m), (p, v, m))
-RL_MVE_VOID(vstrbq_p_u8, (uint8_t *p, rl_u8x16 v, rl_pred m), (p, v, m))
-RL_MVE_VOID(vstrbq_p_s16, (int8_t *p, rl_s16x8 v, rl_pred m), (p, v, m))
-RL_MVE_VOID(vstrbq_p_s32, (int8_t *p, rl_s32x4 v, rl_pred m), (p, v, m))
-RL_MVE_VOID(vstrwq_p_s32, (int32_t *p, rl_s32x4 v, rl_pred m), (p, v, m))
+/* GCC 12 takes a predicated store for one of all 16 bytes and drops earlier stores to the bytes
+ * that keep their values. The empty assembly reads them, so they stay. */
+#define RL_MVE_KEEP(p, bytes) __asm__ volatile("" : : "m"(*(const uint8_t(*)[bytes])(p)))
+#define RL_MVE_PART(name, element, vector, bytes)                   \
+    static inline void rl_##name(element *p, vector v, rl_pred m) { \
+        RL_MVE_KEEP(p, bytes);                                      \
+        name(p, v, m);                                              \
+    }
+
+RL_MVE_PART(vstrbq_p_s8, int8_t, rl_s8x16, 16)
+RL_MVE_PART(vstrbq_p_u8, uint8_t, rl_u8x16, 16)
+RL_MVE_PART(vstrbq_p_s16, int8_t, rl_s16x8, 8)
+RL_MVE_PART(vstrbq_p_s32, int8_t, rl_s32x4, 4)
+RL_MVE_PART(vstrwq_p_s32, int32_t, rl_s32x4, 16)
+
+#undef RL_MVE_KEEP
+#undef RL_MVE_PART
 
 RL_MVE(rl_s8x16, vdupq_n_s8, (int8_t a), (a))
 RL_MVE(rl_u8x16, vdupq_n_u8, (uint8_t a), (a))
