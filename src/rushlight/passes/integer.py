@@ -97,6 +97,7 @@ def _rewrite(edit: Editor, op: Op) -> str | None:
         at = edit.index_of_output(build.written) + 1
         real = edit.insert(at, "dequantize", [build.written], DequantizeAttrs(), op.source, f"{op.outputs[0]}_dq")
         edit.replace_uses(last, real)
+    edit.drop_dead()  # the fused clamps
     return None
 
 
