@@ -152,9 +152,9 @@ def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("multiplier", "channels", "scale", "reason"),
     [
-        (2, 8, 0.01, "channel multiplier 2"),
-        (1, 8, 0.3, "requantisation scale of 1/4 or more"),
-        (1, 3, 0.01, "3 channels are fewer than"),
+        (2, 8, 0.01, "channel multiplier 2 has no dsp kernel"),
+        (1, 8, 0.3, "requantisation scale of 1/4 or more has no dsp kernel"),
+        (1, 3, 0.01, "3 channels are fewer than the dsp kernel's 4"),
     ],
 )
 def test_report_says_why_a_tier_is_not_used(multiplier: int, channels: int, scale: float, reason: str) -> None:

@@ -115,15 +115,8 @@ def _lower_pool(ctx: ImportContext, node: AtenNode) -> str:
     divisor = int(node["divisor_override"] or 0) if spatial == 2 else 0
     if divisor < 0:
         raise ctx.refuse(f"divisor_override={divisor} is negative", "use a positive one")
-    y = _emit(ctx, x, AvgPool2dAttrs(kernel, stride, padding, counted, divisor))
+    y = ctx.emit("avg_pool2d", [x], AvgPool2dAttrs(kernel, stride, padding, counted, divisor))
     return from_nhwc(ctx, y, spatial, node.out_shapes[0])
-
-
-def _emit(ctx: ImportContext, x: str, attrs: AvgPool2dAttrs) -> str:
-    try:
-        return ctx.emit("avg_pool2d", [x], attrs)
-    except ValueError as error:
-        raise ctx.refuse(str(error), "use less padding") from None
 
 
 def _adaptive_window(size: int, out: int) -> tuple[int, int] | None:
@@ -148,7 +141,7 @@ def _lower_adaptive(ctx: ImportContext, node: AtenNode) -> str:
             f"adaptive average pooling from {sizes} has windows of unequal sizes",
             "choose output sizes that divide the input sizes",
         )
-    y = _emit(ctx, x, AvgPool2dAttrs((down[0], across[0]), (down[1], across[1])))
+    y = ctx.emit("avg_pool2d", [x], AvgPool2dAttrs((down[0], across[0]), (down[1], across[1])))
     return from_nhwc(ctx, y, spatial, node.out_shapes[0])
 
 
@@ -166,16 +159,16 @@ def _lower_mean(ctx: ImportContext, node: AtenNode) -> str:
         # Height, width or both of NCHW: channels stay innermost.
         x = ctx.permute(name, (0, 2, 3, 1))
         kernel = (shape[2] if 2 in dims else 1, shape[3] if 3 in dims else 1)
-        y = ctx.permute(_emit(ctx, x, AvgPool2dAttrs(kernel, kernel)), (0, 3, 1, 2))
+        y = ctx.permute(ctx.emit("avg_pool2d", [x], AvgPool2dAttrs(kernel, kernel)), (0, 3, 1, 2))
     elif rank == 3 and dims == [2]:
         # The length of [N, C, L], as after a 1-d convolution.
         x = to_nhwc(ctx, name, 1)
-        y = _emit(ctx, x, AvgPool2dAttrs((1, shape[2]), (1, shape[2])))
+        y = ctx.emit("avg_pool2d", [x], AvgPool2dAttrs((1, shape[2]), (1, shape[2])))
     else:
         # [before, mean, after]: `after` are the channels, where they lie.
         before, count = product(shape[: dims[0]]), product(shape[dims[0] : dims[-1] + 1])
         x = ctx.reshape(name, (before, 1, count, product(shape[dims[-1] + 1 :])))
-        y = _emit(ctx, x, AvgPool2dAttrs((1, count), (1, count)))
+        y = ctx.emit("avg_pool2d", [x], AvgPool2dAttrs((1, count), (1, count)))
     return ctx.reshape(y, node.out_shapes[0])
 
 

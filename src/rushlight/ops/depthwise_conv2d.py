@@ -116,8 +116,9 @@ class DepthwiseConv2d(Operator):
         found: list[Kernel] = []
         missing = ""
         for tier in tiers:
-            missing = _missing(tier, x.shape[3], attrs, terms) or missing
-            names = [] if _missing(tier, x.shape[3], attrs, terms) else [tier]
+            reason = _missing(tier, x.shape[3], attrs, terms)
+            missing = missing or reason  # the best tier's reason is the one to tell
+            names = [] if reason else [tier]
             # What no tier takes, and what some could not, has one kernel for all cores.
             names += ["any"] if tier == "v6m" else []
             for name in names:

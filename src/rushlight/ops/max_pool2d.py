@@ -45,11 +45,7 @@ def _lower(ctx: ImportContext, node: AtenNode) -> str:
     stride = pair(node["stride"], spatial) if node["stride"] else kernel
     pad = pair(node["padding"], spatial) if spatial == 2 else (0, pair(node["padding"])[0])
     padding = effective_padding(ctx.tensor(x).shape[1:3], kernel, stride, pad, dilation, node["ceil_mode"])
-    attrs = MaxPool2dAttrs(kernel, stride, dilation, padding)
-    try:
-        y = ctx.emit("max_pool2d", [x], attrs)
-    except ValueError as error:
-        raise ctx.refuse(str(error), "use less padding or dilation") from None
+    y = ctx.emit("max_pool2d", [x], MaxPool2dAttrs(kernel, stride, dilation, padding))
     return from_nhwc(ctx, y, spatial, node.out_shapes[0])
 
 
