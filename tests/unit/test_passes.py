@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from rushlight.graph import DType, Graph, QParams
+from rushlight.graph import DType, Graph, QParams, Source
 from rushlight.ops.add import AddAttrs
 from rushlight.ops.concat import ConcatAttrs
 from rushlight.ops.interpreter import run_graph
@@ -355,6 +357,15 @@ def test_a_permute_that_is_left_is_told() -> None:
     s = Sketch()
     graph = note_copies(s.graph(s.permute(s.input("x", 2, 3, q=Q), (1, 0), "y")))
     assert [str(n) for n in graph.notes] == ["copy: 'y' (model.py:1): int8[2, 3] is copied to permuted order (1, 0)"]
+
+
+def test_copies_alike_in_one_place_are_counted() -> None:
+    s = Sketch()
+    s.permute(s.input("x", 2, 3, q=Q), (1, 0), "y")
+    s.permute(s.input("z", 2, 3, q=Q), (1, 0), "w")
+    s.ops = [replace(op, source=Source("block")) for op in s.ops]
+    (note,) = note_copies(s.graph("y", "w")).notes
+    assert note.text == "int8[2, 3] is copied to permuted order (1, 0), 2 times"
 
 
 def test_floats_are_permuted_as_integers_are() -> None:

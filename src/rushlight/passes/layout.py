@@ -6,6 +6,7 @@ and is noted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -192,15 +193,15 @@ def move_permutes(graph: Graph) -> Graph:
 
 
 def note_copies(graph: Graph) -> Graph:
-    """Tells the user of each permute that is left."""
-    notes = []
-    for op in graph.ops:
-        if op.kind == "permute":
-            x = graph.ins(op)[0]
-            notes.append(
-                Note("copy", str(op.source), f"{_shape(x)} is copied to permuted order {op.attrs.permutation}")
-            )
-    return graph.with_notes(notes)
+    """Tells the user of each permute that is left; several alike in one place are one note with their number."""
+    places = Counter((str(op.source), _told(op, graph)) for op in graph.ops if op.kind == "permute")
+    return graph.with_notes(
+        Note("copy", where, what if count == 1 else f"{what}, {count} times") for (where, what), count in places.items()
+    )
+
+
+def _told(op: Op, graph: Graph) -> str:
+    return f"{_shape(graph.ins(op)[0])} is copied to permuted order {op.attrs.permutation}"
 
 
 def _shape(x: Tensor) -> str:
