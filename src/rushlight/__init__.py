@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rushlight.errors import RushlightError, UnsupportedError
+from rushlight.errors import RushlightError, RushlightWarning, UnsupportedError
 
 if TYPE_CHECKING:
     from rushlight.api import CompiledModel, compile
@@ -22,6 +22,7 @@ __all__ = [
     "CompiledModel",
     "RushlightError",
     "RushlightQuantizer",
+    "RushlightWarning",
     "UnsupportedError",
     "__version__",
     "capture",

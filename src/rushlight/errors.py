@@ -1,4 +1,4 @@
-"""The one exception that users see."""
+"""The one exception that users see, and the one warning."""
 
 
 class RushlightError(Exception):
@@ -9,6 +9,10 @@ class RushlightError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+class RushlightWarning(UserWarning):
+    """Something that is probably not meant, though the work goes on: one line, as the command line prints it too."""
 
 
 class UnsupportedError(RushlightError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -424,5 +425,9 @@ def test_damaged_file(tmp_path: Path) -> None:
 
 def test_zip_that_is_no_program(tmp_path: Path) -> None:
     torch.save({"a": X}, tmp_path / "weights.pt2")
-    with pytest.raises(RushlightError, match="cannot be loaded"):
+    with pytest.raises(RushlightError, match=r"written by torch\.save"):
         load_pt2(tmp_path / "weights.pt2")
+    with zipfile.ZipFile(tmp_path / "other.pt2", "w") as archive:
+        archive.writestr("net/readme.txt", "hello")
+    with pytest.raises(RushlightError, match=r"cannot be loaded: PytorchStreamReader .*file not found; write it"):
+        load_pt2(tmp_path / "other.pt2")

@@ -16,10 +16,10 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from rushlight.capturing import capture, notes_of
 from rushlight.capturing.aten import target_name
-from rushlight.errors import RushlightError
+from rushlight.errors import RushlightError, RushlightWarning
 from rushlight.ops import REGISTRY
 from rushlight.ops.base import Annotation, AtenRule, Fixed, Operator
-from rushlight.quantization import RushlightQuantizer, quantize
+from rushlight.quantization import RushlightQuantizer, quantize, quantize_program
 from rushlight.quantization.observers import DEAD_SCALE, ActivationObserver, WeightObserver
 
 
@@ -324,6 +324,30 @@ def test_tensor_that_calibration_never_reached_is_named_by_hand_too() -> None:
 def test_different_scaling_than_the_examples_is_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"calibration data of input 0 lies in .*0\.\.255 or 0\.\.1"):
         quantize(seeded(), (torch.rand(1, 3, 6, 6),), [(torch.rand(1, 3, 6, 6) * 255,)])
+
+
+def test_a_saved_programs_own_examples_show_how_it_expects_its_data() -> None:
+    program = torch.export.export(seeded().eval(), (torch.rand(1, 3, 6, 6),))
+    with pytest.warns(RushlightWarning, match=r"calibration data of input 0 lies in .*0\.\.255 or 0\.\.1"):
+        quantize_program(program, [(torch.rand(1, 3, 6, 6) * 255,)])
+
+
+def test_constant_input_is_warned_of() -> None:
+    with pytest.warns(RushlightWarning, match=r"calibration data of input 0 is 0\.5 throughout") as caught:
+        quantize(seeded(), images(1)[0], [(torch.full((1, 3, 6, 6), 0.5),)] * 2)
+    assert [w.filename for w in caught] == [__file__], "it points at the line of the user's that calls quantize"
+
+
+def test_a_single_number_from_a_single_batch_is_no_constant_output() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quantize(nn.Linear(4, 1), (torch.rand(1, 4),), [(torch.rand(1, 4),)])
+
+
+def test_a_program_that_is_quantised_already_is_refused() -> None:
+    program = quantize(seeded(), images(1)[0], images(2))
+    with pytest.raises(RushlightError, match="quantised already"):
+        quantize_program(program, images(2))
 
 
 def test_constant_output_is_warned_of() -> None:

@@ -53,12 +53,20 @@ def program_inputs(program: torch.export.ExportedProgram) -> list[tuple[str, tup
     """Name, shape and dtype of each input, in the order of forward's arguments, without importing the program."""
     check_static(program)
     wanted = set(program.graph_signature.user_inputs)
-    values = {n.name: n.meta["val"] for n in program.graph.nodes if n.op == "placeholder" and n.name in wanted}
-    return [
-        (name, tuple(int(d) for d in value.shape), short(value.dtype))
-        for name, value in values.items()
-        if isinstance(value, torch.Tensor)
-    ]
+    nodes = [n for n in program.graph.nodes if n.op == "placeholder" and n.name in wanted]
+    return [(n.name, tuple(map(int, n.meta["val"].shape)), _input_type(n).value) for n in nodes]
+
+
+def _input_type(node: Node) -> DType:
+    """The element type of an input; RushlightError if there is none for it."""
+    value = node.meta["val"]
+    if not isinstance(value, torch.Tensor):
+        raise RushlightError(
+            f"input '{node.name}' is a {type(value).__name__}, not a tensor; make it a constant of the model"
+        )
+    if value.dtype not in _INPUT_TYPES:
+        raise RushlightError(f"input '{node.name}' is {short(value.dtype)}; use float32, int8, int16, int32 or bool")
+    return _INPUT_TYPES[value.dtype]
 
 
 class _Importer:
@@ -111,17 +119,8 @@ class _Importer:
                 )
 
     def _input(self, node: Node) -> str:
-        value = node.meta["val"]
-        if not isinstance(value, torch.Tensor):
-            raise RushlightError(
-                f"input '{node.name}' is a {type(value).__name__}, not a tensor; make it a constant of the model"
-            )
-        dtype = _INPUT_TYPES.get(value.dtype)
-        if dtype is None:
-            raise RushlightError(
-                f"input '{node.name}' is {short(value.dtype)}; use float32, int8, int16, int32 or bool"
-            )
-        self.names[node] = self.ctx.add_input(node.name, tuple(value.shape), dtype)
+        dtype = _input_type(node)
+        self.names[node] = self.ctx.add_input(node.name, tuple(node.meta["val"].shape), dtype)
         return self.names[node]
 
     def _outputs(self, inputs: Sequence[str]) -> list[str]:

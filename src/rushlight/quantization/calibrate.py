@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from rushlight.capturing.check import check_inputs, describe, short
 from rushlight.capturing.state import reason
-from rushlight.errors import RushlightError
+from rushlight.errors import RushlightError, RushlightWarning
 from rushlight.quantization.observers import ActivationObserver, WeightObserver
 
 Progress = Callable[[int, int], None]
@@ -133,24 +133,28 @@ class _Ranges:
         self.example = example
         self.inputs: list[tuple[float, float]] = []
         self.outputs: list[tuple[float, float]] = []
+        self.seen: list[int] = []  # values of each output
 
     def add(self, inputs: tuple[Tensor, ...], outputs: list[Any]) -> None:
-        self.inputs = _widened(self.inputs, [x for x in inputs])
-        self.outputs = _widened(self.outputs, [y for y in outputs if isinstance(y, Tensor)])
+        results = [y for y in outputs if isinstance(y, Tensor)]
+        self.inputs = _widened(self.inputs, list(inputs))
+        self.outputs = _widened(self.outputs, results)
+        self.seen = [a + b for a, b in zip(self.seen or [0] * len(results), (y.numel() for y in results), strict=True)]
 
     def warn(self) -> None:
-        for index, (low, high) in enumerate(self.inputs):
-            x = self.example[index]
-            if not x.is_floating_point() or not x.any():
+        for index, (x, (low, high)) in enumerate(zip(self.example, self.inputs, strict=True)):
+            if not x.is_floating_point() or not x.numel():
                 continue
-            example, seen = float(x.abs().max()), max(abs(low), abs(high))
-            if seen > _SUSPICIOUS * example or seen < example / _SUSPICIOUS:
+            example, given = float(x.abs().max()), max(abs(low), abs(high))
+            if low == high and x.numel() > 1:
+                _say(f"calibration data of input {index} is {low:.4g} throughout: is it real input?")
+            elif example > 0 and not example / _SUSPICIOUS <= given <= example * _SUSPICIOUS:
                 _say(
                     f"calibration data of input {index} lies in {low:.4g}..{high:.4g}, example_inputs in "
                     f"{float(x.min()):.4g}..{float(x.max()):.4g}: is it scaled as the model expects (0..255 or 0..1)?"
                 )
         for index, (low, high) in enumerate(self.outputs):
-            if low == high:
+            if low == high and self.seen[index] > 1:
                 _say(
                     f"output {index} is {low:.4g} for all calibration data: "
                     "it depends on no input, or the layers before it are dead"
@@ -165,4 +169,4 @@ def _widened(ranges: list[tuple[float, float]], values: list[Tensor]) -> list[tu
 
 
 def _say(text: str) -> None:
-    warnings.warn(text, stacklevel=5)
+    warnings.warn(text, RushlightWarning, stacklevel=6)  # the call of rushlight.quantize

@@ -13,6 +13,7 @@ from torch.utils import _pytree as pytree
 
 from rushlight.capturing.constants import constant_of
 from rushlight.capturing.notes import add_note, source_of
+from rushlight.errors import RushlightWarning
 
 
 def _reads(layer: Node) -> int:
@@ -39,4 +40,4 @@ def warn_of_wrong_folds(module: GraphModule) -> None:
                 "if anything but the norm read it, results are wrong: prepare rushlight.capture(model, inputs) instead"
             )
             add_note(node, "warning", text, source_of(node))
-            warnings.warn(f"{node.target} {source_of(node)}: {text}", stacklevel=4)
+            warnings.warn(f"{node.target} {source_of(node)}: {text}", RushlightWarning, stacklevel=4)

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
+from torch.utils import _pytree as pytree
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from rushlight.capturing import capture, recapture
+from rushlight.capturing.aten import target_name
 from rushlight.capturing.check import check_inputs
 from rushlight.capturing.export import export, zero_inputs
 from rushlight.errors import RushlightError
@@ -40,13 +42,26 @@ def quantize_program(
     progress: Progress | None = None,
 ) -> torch.export.ExportedProgram:
     """``quantize`` for a float model that was exported already, as from a ``.pt2`` file."""
+    if any(target_name(node).startswith("quantized_decomposed.") for node in program.graph.nodes):
+        raise RushlightError("the program is quantised already: compile it as it is, without calibration data")
     args, kwargs = zero_inputs(program)
     if kwargs:
         names = ", ".join(kwargs)
         raise RushlightError(
             f"the program takes keyword inputs ({names}); export the model with positional inputs alone"
         )
-    return _quantize(recapture(program), check_inputs(args), calibration_batches, progress)
+    captured = recapture(program)
+    return _quantize(captured, _examples(program, check_inputs(args)), calibration_batches, progress)
+
+
+def _examples(program: torch.export.ExportedProgram, zeros: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The inputs that the program was exported with, if it still has them: they show how the model expects its data."""
+    kept = pytree.tree_leaves((program.example_inputs or ((), {}))[0])
+    fit = len(kept) == len(zeros) and all(
+        isinstance(x, Tensor) and (x.shape, x.dtype) == (zero.shape, zero.dtype)
+        for x, zero in zip(kept, zeros, strict=True)
+    )
+    return tuple(kept) if fit else zeros
 
 
 def _quantize(
