@@ -26,6 +26,7 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
+from rushlight.ops.pairs import PIXELS, pair_plan
 from rushlight.ops.tiles import TILE_ROWS, pack_weights, tile_constants, tile_scratch, usable_tiers
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
@@ -48,6 +49,23 @@ PARAMS = ParamsType(
 )
 
 DIRECT, RUNS, TAPS = 0, 1, 2  # RL_CONV2D_...
+
+PAIR_PARAMS = ParamsType(
+    "rl_conv2d_pair_params",
+    (
+        *WINDOW_FIELDS,
+        ("depth", "int32_t", 1),
+        ("groups", "int16_t", 1),
+        ("group_in", "int16_t", 1),
+        ("group_out", "int16_t", 1),
+        ("run_taps", "int16_t", 1),
+        ("in_zero_point", "int16_t", 1),
+        ("out_zero_point", "int16_t", 1),
+        ("out_min", "int16_t", 1),
+        ("out_max", "int16_t", 1),
+    ),
+)
+PAIR_SCRATCH = 4096  # bytes that a pair kernel may take, or as much as the hungriest layer has more in its tensors
 
 
 @dataclass(frozen=True)
@@ -168,7 +186,12 @@ class Conv2d(Operator):
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         terms = self.terms(op, graph)
         usable, note = usable_tiers(tiers, terms)
-        return [self._kernel(op, graph, tier, terms, note) for tier in usable]
+        candidates: list[Kernel] = []
+        for tier in usable:
+            plain = self._kernel(op, graph, tier, terms, note)
+            pair, better = self._pair_kernel(op, graph, tier, terms, note)
+            candidates += [plain] if pair is None else [pair, plain] if better else [plain, pair]
+        return candidates
 
     def _kernel(self, op: Op, graph: Graph, tier: str, terms: ChannelTerms, note: str) -> Kernel:
         x, w, _ = graph.ins(op)
@@ -202,3 +225,49 @@ class Conv2d(Operator):
             scratch=tile_scratch(tier, depth) + (0 if gather == DIRECT else TILE_ROWS * depth),
             note=note,
         )
+
+    def _pair_kernel(
+        self, op: Op, graph: Graph, tier: str, terms: ChannelTerms, note: str
+    ) -> tuple[Kernel | None, bool]:
+        """The kernel that multiplies two pixels at once if it can compute this layer, and whether it is the better one."""
+        x, w, _ = graph.ins(op)
+        y = graph.outs(op)[0]
+        attrs: Conv2dAttrs = op.attrs
+        assert w.data is not None
+        rows = w.data.reshape(w.shape[0], -1)
+        plan = pair_plan(tier, rows, terms)
+        if plan is None:
+            return None, False
+        run_taps = attrs.kernel[1] if attrs.groups == 1 and attrs.dilation[1] == 1 else 1
+        params = window_params(x, y, attrs) | {
+            "depth": rows.shape[1],
+            "groups": attrs.groups,
+            "group_in": w.shape[3],
+            "group_out": w.shape[0] // attrs.groups,
+            "run_taps": run_taps,
+            "in_zero_point": x.q.z,
+            "out_zero_point": y.q.z,
+            "out_min": attrs.out_min,
+            "out_max": attrs.out_max,
+        }
+        kernel = Kernel(
+            symbol=f"rl_conv2d_s8_{tier}_pair",
+            tier=tier,
+            header="conv2d/pair.h",
+            sources=(f"conv2d/{tier}_pair.c", f"common/pair_{tier}.c"),
+            params_type=PAIR_PARAMS,
+            params=params,
+            constants=plan.constants(terms),
+            takes_scratch=True,
+            scratch=2 * PIXELS * rows.shape[1] + 3 * run_taps * w.shape[3],
+            note=note,
+        )
+        room = max(PAIR_SCRATCH, _hungriest(graph) - x.nbytes - y.nbytes)
+        runs = attrs.kernel[0] * attrs.kernel[1] // run_taps
+        better = kernel.scratch <= room and plan.saves(y.elements // w.shape[0], runs, attrs.groups)
+        return kernel, better
+
+
+def _hungriest(graph: Graph) -> int:
+    """Bytes of the tensors of the operator that has most, constants left out: the arena holds them in any case."""
+    return max(sum(graph[n].nbytes for n in {*op.inputs, *op.outputs} if not graph[n].constant) for op in graph.ops)

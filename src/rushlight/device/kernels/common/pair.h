@@ -1,0 +1,68 @@
+/* Two products by one 32-bit multiply, for cores without SIMD. Two pixels lie in one word as
+ * x0 + 65536 * x1; times a weight that is both products, and sums of such words are both sums for as
+ * long as the lower one stays in 16 bits. The compiler cuts each channel's taps into groups for which
+ * it does, whatever the input (ops/pairs.py proves it from the weights). After each group, acc is
+ * flushed:
+ *
+ *     total += acc;    high += (acc + 0x8000) >> 16;
+ *
+ * and at the channel's end the sum of the lower pixel is total - (high << 16), that of the upper one
+ * is high. The bias goes into both at the start. */
+#ifndef RUSHLIGHT_KERNELS_COMMON_PAIR_H
+#define RUSHLIGHT_KERNELS_COMMON_PAIR_H
+
+#include <stdint.h>
+
+enum { RL_PAIR_PIXELS = 8, RL_PAIR_WORDS = RL_PAIR_PIXELS / 2 };
+
+/* What belongs to one output channel on Armv7-M. */
+typedef struct rl_channel_pair {
+    int32_t bias;
+    int16_t multiplier;
+    uint8_t shift;  /* 17 less than in the definition */
+    uint8_t groups; /* how many groups its taps are cut into */
+} rl_channel_pair;
+
+/* The assembly reads this struct. */
+typedef struct rl_pair_layer {
+    int32_t channels;
+    int32_t step;      /* bytes from an output pixel to the next */
+    int32_t zero_term; /* 2 * zero_point + 1: zero point and rounding in one, shifted by shift */
+    int32_t depth;
+} rl_pair_layer;
+
+/* Computes RL_PAIR_PIXELS pixels of all channels. x: depth taps of RL_PAIR_WORDS words. Returns the
+ * end of the stream, where the next group of channels begins. */
+typedef const int8_t *rl_pair_tile_function(const rl_pair_layer *t, const uint32_t *x,
+                                            const int8_t *stream, const void *channels, int8_t *y);
+/* Computes one pixel from its depth bytes, which lie anywhere. */
+typedef const int8_t *rl_pair_pixel_function(const rl_pair_layer *t, const int8_t *x,
+                                             const int8_t *stream, const void *channels, int8_t *y);
+
+/* Stream: for each channel its groups, each as its length and its weights, then a 0.
+ * Channels: rl_channel_pair. */
+rl_pair_tile_function rl_pair_tile_v7m;
+rl_pair_pixel_function rl_pair_pixel_v7m;
+
+static inline uint32_t rl_pair(int32_t x0, int32_t x1) {
+    return (uint32_t)x0 + ((uint32_t)x1 << 16);
+}
+
+/* size taps of two pixels as words, each RL_PAIR_WORDS behind the one before. */
+static inline void rl_pair_pack(uint32_t *to, const int8_t *x0, const int8_t *x1, int32_t size) {
+    for (; size >= 4; size -= 4) {
+        to[0] = rl_pair(x0[0], x1[0]);
+        to[RL_PAIR_WORDS] = rl_pair(x0[1], x1[1]);
+        to[2 * RL_PAIR_WORDS] = rl_pair(x0[2], x1[2]);
+        to[3 * RL_PAIR_WORDS] = rl_pair(x0[3], x1[3]);
+        to += 4 * RL_PAIR_WORDS;
+        x0 += 4;
+        x1 += 4;
+    }
+    for (; size > 0; size--) {
+        *to = rl_pair(*x0++, *x1++);
+        to += RL_PAIR_WORDS;
+    }
+}
+
+#endif

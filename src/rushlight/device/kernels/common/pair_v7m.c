@@ -1,0 +1,193 @@
+/* The tile of 8 pixels x 1 channel for Armv7-M and Armv8-M mainline: 6 instructions for 8 products,
+ * and 15 to flush after each group. Assembly, as both compilers spill here and take twice as many;
+ * the plain-C twin has the same name and results. */
+#include "common/pair.h"
+#include "common/requant.h"
+
+/* y = ssat8((((acc * multiplier) >> 16) + (2 * zero_point + 1) * 2^(shift - 17)) >> (shift - 16)):
+ * the definition with the zero point inside the rounding term. */
+static inline int8_t put(const rl_pair_layer *t, const rl_channel_pair *c, int32_t acc) {
+    const int32_t addend = (int32_t)((uint32_t)t->zero_term << c->shift);
+    const int32_t high = rl_multiply_high_v7m(acc, c->multiplier) + addend;
+    return (int8_t)rl_clamp(high >> (c->shift + 1), -128, 127);
+}
+
+const int8_t *rl_pair_pixel_v7m(const rl_pair_layer *t, const int8_t *x, const int8_t *stream,
+                                const void *channels, int8_t *y) {
+    const rl_channel_pair *c = channels;
+    const int8_t *w = stream;
+    for (int32_t left = t->channels; left > 0; left--) {
+        const int8_t *from = x;
+        int32_t acc = c->bias;
+        for (int32_t taps = *w++; taps > 0; taps = *w++) {
+            do {
+                acc += *from++ * *w++;
+            } while (--taps > 0);
+        }
+        *y++ = put(t, c++, acc);
+    }
+    return w;
+}
+
+#if defined(__thumb2__)
+
+#define RL_LOAD_TAP        \
+    "ldm r9!, {r0-r3}\n\t" \
+    "ldrsb r8, [r10], #1\n\t"
+
+/* Requantises the sum in u; r9 multiplier << 16, r10 addend, r11 shift - 16. */
+#define RL_PUT(u)         \
+    "smull r8, " u ", " u \
+    ", r9\n\t"            \
+    "add " u ", " u       \
+    ", r10\n\t"           \
+    "asr " u ", " u       \
+    ", r11\n\t"           \
+    "ssat " u ", #8, " u "\n\t"
+
+/* Stack: 0 total of 4 words, 16 high of 4 words, 32 x, 36 channel, 40 y, 44 channels left, 48 step,
+ * 52 zero_term, 56 stream. */
+__attribute__((naked)) const int8_t *rl_pair_tile_v7m(__attribute__((unused))
+                                                      const rl_pair_layer *t,
+                                                      __attribute__((unused)) const uint32_t *x,
+                                                      __attribute__((unused)) const int8_t *stream,
+                                                      __attribute__((unused)) const void *channels,
+                                                      __attribute__((unused)) int8_t *y) {
+    __asm__(
+        "push {r4-r11, lr}\n\t"
+        "sub sp, #60\n\t"
+        "strd r1, r3, [sp, #32]\n\t"
+        "ldr r3, [sp, #96]\n\t"
+        "ldm r0, {r4-r6}\n\t"
+        "strd r3, r4, [sp, #40]\n\t"
+        "strd r5, r6, [sp, #48]\n\t"
+        "mov r10, r2\n"
+
+        "1:\n\t" /* channel: high = bias, total = bias * 65537 - groups * 0x8000 */
+        "ldr r1, [sp, #36]\n\t"
+        "ldrd r8, r0, [r1]\n\t"
+        "ldr r9, [sp, #32]\n\t"
+        "lsr r0, r0, #24\n\t"
+        "add r1, r8, r8, lsl #16\n\t"
+        "sub r0, r1, r0, lsl #15\n\t"
+        "mov r1, r0\n\t"
+        "mov r2, r0\n\t"
+        "mov r3, r0\n\t"
+        "mov r11, r8\n\t"
+        "mov r12, r8\n\t"
+        "mov lr, r8\n\t"
+        "stm sp, {r0-r3, r8, r11, r12, lr}\n\t"
+        "ldrb r12, [r10], #1\n\t"
+        "mov r11, #0x8000\n"
+
+        "2:\n\t" /* group: the first tap adds to 0x8000, so that the shift rounds */
+        RL_LOAD_TAP
+        "mla r4, r0, r8, r11\n\t"
+        "mla r5, r1, r8, r11\n\t"
+        "mla r6, r2, r8, r11\n\t"
+        "mla r7, r3, r8, r11\n\t"
+        "tbb [pc, r12]\n\t" /* the other taps: into the run below, 12 halfwords a tap */
+        ".byte 0, 9+180, 9+168, 9+156, 9+144, 9+132, 9+120, 9+108, 9+96\n\t"
+        ".byte 9+84, 9+72, 9+60, 9+48, 9+36, 9+24, 9+12, 9, 0\n\t"
+        ".rept 15\n\t"
+        RL_LOAD_TAP
+        "mla r4, r0, r8, r4\n\t"
+        "mla r5, r1, r8, r5\n\t"
+        "mla r6, r2, r8, r6\n\t"
+        "mla r7, r3, r8, r7\n\t"
+        ".endr\n\t"
+        "ldm sp, {r0-r3, r8, r11, r12, lr}\n\t"
+        "add r0, r0, r4\n\t"
+        "add r1, r1, r5\n\t"
+        "add r2, r2, r6\n\t"
+        "add r3, r3, r7\n\t"
+        "add r8, r8, r4, asr #16\n\t"
+        "add r11, r11, r5, asr #16\n\t"
+        "add r12, r12, r6, asr #16\n\t"
+        "add lr, lr, r7, asr #16\n\t"
+        "stm sp, {r0-r3, r8, r11, r12, lr}\n\t"
+        "ldrb r12, [r10], #1\n\t"
+        "mov r11, #0x8000\n\t"
+        "cmp r12, #0\n\t"
+        "bne 2b\n\t"
+
+        "str r10, [sp, #56]\n\t"
+        "ldm sp, {r0-r7}\n\t"
+        "ldrd r8, r12, [sp, #36]\n\t"
+        "ldr r9, [r8, #4]\n\t"
+        "add r8, r8, #8\n\t"
+        "add lr, r12, #1\n\t"
+        "strd r8, lr, [sp, #36]\n\t"
+        "ldrd lr, r10, [sp, #48]\n\t"
+        "ubfx r11, r9, #16, #8\n\t"
+        "lsl r9, r9, #16\n\t"
+        "lsl r10, r10, r11\n\t"
+        "add r11, r11, #1\n\t"
+        "sub r0, r0, r4, lsl #16\n\t"
+        "sub r1, r1, r5, lsl #16\n\t"
+        "sub r2, r2, r6, lsl #16\n\t"
+        "sub r3, r3, r7, lsl #16\n\t"
+        RL_PUT("r0")
+        "strb r0, [r12]\n\t"
+        RL_PUT("r4")
+        "strb r4, [r12, lr]\n\t"
+        RL_PUT("r1")
+        "strb r1, [r12, lr, lsl #1]\n\t"
+        "add r12, r12, lr, lsl #1\n\t"
+        RL_PUT("r5")
+        "strb r5, [r12, lr]\n\t"
+        RL_PUT("r2")
+        "strb r2, [r12, lr, lsl #1]\n\t"
+        "add r12, r12, lr, lsl #1\n\t"
+        RL_PUT("r6")
+        "strb r6, [r12, lr]\n\t"
+        RL_PUT("r3")
+        "strb r3, [r12, lr, lsl #1]\n\t"
+        "add r12, r12, lr, lsl #1\n\t"
+        RL_PUT("r7")
+        "strb r7, [r12, lr]\n\t"
+        "ldr r0, [sp, #44]\n\t"
+        "ldr r10, [sp, #56]\n\t"
+        "subs r0, r0, #1\n\t"
+        "str r0, [sp, #44]\n\t"
+        "bne 1b\n\t"
+        "mov r0, r10\n\t"
+        "add sp, #60\n\t"
+        "pop {r4-r11, pc}");
+}
+
+#else
+
+const int8_t *rl_pair_tile_v7m(const rl_pair_layer *t, const uint32_t *x, const int8_t *stream,
+                               const void *channels, int8_t *y) {
+    const rl_channel_pair *c = channels;
+    const int8_t *w = stream;
+    for (int32_t left = t->channels; left > 0; left--) {
+        const int8_t *end = w;
+        for (int32_t word = 0; word < RL_PAIR_WORDS; word++) {
+            const uint32_t *from = x + word;
+            uint32_t total = (uint32_t)c->bias * 65537u - ((uint32_t)c->groups << 15);
+            int32_t high = c->bias;
+            end = w;
+            for (int32_t taps = *end++; taps > 0; taps = *end++) {
+                uint32_t acc = 0x8000u;
+                for (; taps > 0; taps--) {
+                    const int32_t weight = *end++;
+                    acc += *from * (uint32_t)weight;
+                    from += RL_PAIR_WORDS;
+                }
+                total += acc;
+                high += (int32_t)acc >> 16;
+            }
+            int8_t *to = y + 2 * word * t->step;
+            to[0] = put(t, c, (int32_t)(total - ((uint32_t)high << 16)));
+            to[t->step] = put(t, c, high);
+        }
+        w = end;
+        c++;
+        y++;
+    }
+    return w;
+}
+
+#endif
