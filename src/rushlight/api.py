@@ -136,6 +136,11 @@ def compile(
     where = resolve(target)
     if isinstance(program, str | Path):
         program = load_pt2(program)
+    if not hasattr(program, "graph_signature"):
+        raise RushlightError(
+            f"compile takes a quantised ExportedProgram or the path of a .pt2 file, not a {type(program).__name__}; "
+            "rl.quantize(model, example_inputs, calibration_batches) makes one"
+        )
     if io not in ("float", "int8") or layout not in ("nchw", "nhwc"):
         raise RushlightError(f"io='{io}', layout='{layout}': io is 'float' or 'int8', layout is 'nchw' or 'nhwc'")
     graph = lower(import_program(program, check_model_name(name)), io=io, layout=layout)
@@ -165,7 +170,11 @@ def _schedule(graph: Graph, target: Target) -> CompiledModel:
 def _array(value: ArrayLike) -> Array:
     """An array from whatever the user gives; tensors lose their gradient."""
     detach = getattr(value, "detach", None)
-    return np.asarray(detach().cpu() if detach is not None else value)
+    try:
+        return np.asarray(detach().cpu() if detach is not None else value)
+    except (TypeError, ValueError) as error:  # bfloat16 tensors, ragged lists
+        kind = str(getattr(value, "dtype", type(value).__name__))
+        raise RushlightError(f"an input ({kind}) is no NumPy array: {error}; give float32 arrays or tensors") from None
 
 
 def _one_or_all(outputs: Sequence[Array]) -> Array | tuple[Array, ...]:

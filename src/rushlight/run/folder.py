@@ -1,6 +1,5 @@
 """Runs a compiled folder on arrays."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rushlight.emit import read_program
 from rushlight.errors import RushlightError
 from rushlight.firmware import Firmware, build_firmware, build_host
 from rushlight.run.host import run_host
-from rushlight.run.qemu import run_qemu
+from rushlight.run.qemu import emulator, run_qemu
 from rushlight.run.samples import InputSpec, join_outputs, split_inputs
 from rushlight.target import Target, cores, load_board
 
@@ -56,7 +56,7 @@ def run_folder(
         inputs: an array an input, of its shape and dtype; or all with one more leading axis, that of samples; or with
             several samples along a batch axis that the model has as 1.
         on: ``qemu`` or ``host``.
-        toolchain: for ``qemu``: ``gcc``, ``clang``, ``zig``, or None for the first that is installed.
+        toolchain: for ``qemu`` alone: ``gcc``, ``clang``, ``zig``, or None for the first that is installed.
         timeout_s: seconds for all samples.
         icount: for ``qemu``: count instructions.
 
@@ -65,7 +65,15 @@ def run_folder(
     """
     if on not in ("qemu", "host"):
         raise RushlightError(f"cannot run on '{on}': it is 'qemu' or 'host'")
-    program = _read_program(folder)
+    if on == "host" and toolchain is not None:
+        raise RushlightError(
+            f"toolchain '{toolchain}' is for on='qemu': the host's own C compiler builds what runs on it"
+        )
+    if on == "host" and toolchain is not None:
+        raise RushlightError(
+            f"toolchain '{toolchain}' builds for the chip, but on='host' takes this PC's own compiler, cc; leave it out"
+        )
+    program = read_program(folder)
     specs = _specs(folder, program, "inputs")
     results = _specs(folder, program, "outputs")
     given, batching = split_inputs(specs, [np.asarray(array) for array in inputs])
@@ -76,6 +84,7 @@ def run_folder(
         run = run_host(build_host(folder), samples, size, timeout_s=timeout_s)
     else:
         target = folder_target(folder)
+        emulator(target.board)  # before a minute of building
         firmware = build_firmware(folder, target, toolchain=toolchain)
         run = run_qemu(firmware.elf, target, samples, size, timeout_s=timeout_s, icount=icount)
     outputs = join_outputs([_arrays(blob, results) for blob in run.outputs], batching)
@@ -88,7 +97,7 @@ def folder_target(folder: Path) -> Target:
     Raises:
         RushlightError: the folder is not a compiled one.
     """
-    program = _read_program(folder)
+    program = read_program(folder)
     core = cores().get(_key(folder, program, "core"))
     if core is None:
         raise RushlightError(f"{folder / 'program.json'}: unknown core '{program['core']}'; compile the model again")
@@ -102,22 +111,9 @@ def program_io(folder: Path) -> tuple[list[str], list[str]]:
     Raises:
         RushlightError: the folder is not a compiled one.
     """
-    program = _read_program(folder)
+    program = read_program(folder)
     inputs, outputs = (_specs(folder, program, key) for key in ("inputs", "outputs"))
     return [spec.name for spec in inputs], [spec.name for spec in outputs]
-
-
-def _read_program(folder: Path) -> dict[str, Any]:
-    file = folder / "program.json"
-    try:
-        program = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RushlightError(f"{folder} is not a compiled folder: it has no program.json") from None
-    except (OSError, ValueError) as error:
-        raise RushlightError(f"{file}: cannot be read: {error}; compile the model again") from None
-    if not isinstance(program, dict):
-        raise RushlightError(f"{file}: is not a JSON object; compile the model again")
-    return program
 
 
 def _key(folder: Path, program: dict[str, Any], key: str) -> str:

@@ -39,7 +39,8 @@ def split_inputs(specs: Sequence[InputSpec], inputs: Sequence[Array]) -> tuple[l
     """One tuple of arrays (of exactly the program's shapes) a sample. RushlightError names the input that does not fit."""
     if len(inputs) != len(specs):
         wanted = ", ".join(f"'{spec.name}' ({spec})" for spec in specs)
-        raise RushlightError(f"the model has {len(specs)} inputs, {len(inputs)} were given; it takes {wanted}")
+        count = f"{len(specs)} input{'' if len(specs) == 1 else 's'}"
+        raise RushlightError(f"the model has {count}, {len(inputs)} were given; it takes {wanted}")
     ways: dict[str, tuple[Batching, int]] = {}
     stacks: list[Array] = []
     for spec, array in zip(specs, inputs, strict=True):
@@ -76,10 +77,10 @@ def _way(spec: InputSpec, array: Array) -> Batching:
 
 
 def join_outputs(samples: Sequence[Sequence[Array]], way: Batching) -> tuple[Array, ...]:
-    """The outputs of all samples, put together as the inputs were."""
+    """The outputs of all samples, put together as the inputs were; an output without a batch dimension of 1 is stacked."""
     if way is Batching.ONE:
         return tuple(samples[0])
     columns = list(zip(*samples, strict=True))
     if way is Batching.STACKED:
         return tuple(np.stack(column) for column in columns)
-    return tuple(np.concatenate([np.atleast_1d(y) for y in column]) for column in columns)
+    return tuple(np.concatenate(c) if c[0].shape[:1] == (1,) else np.stack(c) for c in columns)
