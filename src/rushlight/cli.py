@@ -96,7 +96,7 @@ def report(
     """Show what a compiled folder holds: layers, kernels, memory, notes."""
     from rushlight.report import Report
 
-    found = Report.from_program_json(folder / "program.json")
+    found = Report.from_folder(folder)
     typer.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))
 
 

@@ -118,6 +118,8 @@ def test_unknown_place_to_run_is_one_line(toy: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"format": 99}, r"program.json: was written in format 99, this version reads 1; compile the model again"),
+        ({"format": None, "rushlight": "9.9"}, r"was written by Rushlight 9.9 in format None, this version reads 1"),
         ({"core": None}, r"program.json: key 'core' is missing or no text"),
         ({"core": "z80"}, r"program.json: unknown core 'z80'"),
         ({"inputs": None}, r"program.json: key 'inputs' is missing or malformed"),
@@ -152,4 +154,16 @@ def test_outputs_of_another_size_are_noticed(tmp_path: Path) -> None:
     program["outputs"].pop()
     file.write_text(json.dumps(program))
     with pytest.raises(RushlightError, match=r"wrote 9 bytes for 1 samples of 5 bytes.*compile the model again"):
+        run_folder(folder, toy_inputs(1), "host")
+
+
+def test_a_toolchain_for_the_host_is_refused(toy: Path) -> None:
+    with pytest.raises(RushlightError, match=r"toolchain 'gcc' is for on='qemu'"):
+        run_folder(toy, toy_inputs(1), "host", toolchain="gcc")
+
+
+def test_a_folder_that_cannot_be_built_in_says_so(tmp_path: Path) -> None:
+    folder = make_toy(tmp_path / "toy", resolve("mps2-an386"))
+    (folder / "build").write_text("in the way")
+    with pytest.raises(RushlightError, match=r"cannot build in .*toy/build: .*; copy .*toy to where it can be written"):
         run_folder(folder, toy_inputs(1), "host")

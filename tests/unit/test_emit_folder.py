@@ -29,6 +29,13 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_failure_leaves_no_parents_behind(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(RushlightError, match="No space left on device"):
+        write_c(SCHEDULE, tmp_path / "mine" / "a" / "b" / "out", copy_board=failing)
+    assert [p.name for p in tmp_path.rglob("*")] == ["mine"]
+
+
 def test_a_failure_leaves_the_folder_that_was_there(tmp_path: Path) -> None:
     write_c(SCHEDULE, tmp_path / "out", copy_board=copy_board)
     before = (tmp_path / "out" / "model" / "net.c").read_bytes()
@@ -72,6 +79,14 @@ def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RushlightError, match="cannot write"):
         write_c(SCHEDULE, tmp_path / "file" / "below", copy_board=copy_board)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "loop/out"])
+def test_a_name_that_the_file_system_does_not_take_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(RushlightError, match="cannot write"):
+        write_c(SCHEDULE, tmp_path / name, copy_board=copy_board)
+    assert [p.name for p in tmp_path.iterdir()] == ["loop"]
 
 
 def test_the_current_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ def test_names_that_look_like_markup_are_printed_as_they_are() -> None:
 
 def test_a_folders_report_is_the_schedules(tmp_path: Path) -> None:
     schedule = emitted(small_net(), tmp_path / "out")
-    from_folder = Report.from_program_json(tmp_path / "out" / "program.json")
+    from_folder = Report.from_folder(tmp_path / "out")
     assert from_folder.text(100) == Report.from_schedule(schedule).text(100)
     assert from_folder.to_json() == Report.from_schedule(schedule).to_json()
     json.dumps(from_folder.to_json(), allow_nan=False)
@@ -93,9 +93,9 @@ def test_a_folders_report_needs_no_torch(tmp_path: Path) -> None:
     emitted(small_net(), tmp_path / "out")
     code = (
         "import sys, pathlib\nsys.modules['torch'] = None\nfrom rushlight.report import Report\n"
-        "print(Report.from_program_json(pathlib.Path(sys.argv[1])))\n"
+        "print(Report.from_folder(pathlib.Path(sys.argv[1])))\n"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "out" / "program.json")]
+    command = [sys.executable, "-c", code, str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert "body.fc1" in done.stdout
 
@@ -137,10 +137,10 @@ def test_a_damaged_program_json_is_one_line(tmp_path: Path, how: str) -> None:
     file = tmp_path / "out" / "program.json"
     file.write_text(damaged(json.loads(file.read_text()), how))
     with pytest.raises(RushlightError, match="compile the model again") as caught:
-        Report.from_program_json(file)
+        Report.from_folder(tmp_path / "out")
     assert "\n" not in str(caught.value)
 
 
 def test_a_folder_that_is_not_compiled_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(RushlightError, match="is not a compiled folder"):
-        Report.from_program_json(tmp_path / "program.json")
+        Report.from_folder(tmp_path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -32,10 +34,10 @@ def write_c(schedule: Schedule, folder: Path, *, copy_board: CopyBoard) -> None:
         RushlightError: the name cannot be used in C, ``folder`` is in use by something else, or cannot be written.
     """
     model = model_text(schedule)
+    place = check_free(folder)
     temporary: Path | None = None
+    parents = [parent for parent in place.parents if not parent.exists()]
     try:
-        place = folder.resolve()
-        _check_free(place, folder)
         place.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
         whole = temporary / "new"
@@ -51,6 +53,10 @@ def write_c(schedule: Schedule, folder: Path, *, copy_board: CopyBoard) -> None:
             if (temporary / "old").exists() and not place.exists():
                 (temporary / "old").rename(place)
             shutil.rmtree(temporary, ignore_errors=True)
+        if not place.exists():
+            for parent in parents:
+                with contextlib.suppress(OSError):
+                    parent.rmdir()
 
 
 def is_compiled(folder: Path) -> bool:
@@ -62,17 +68,37 @@ def is_compiled(folder: Path) -> bool:
     return isinstance(program, dict) and "rushlight" in program
 
 
-def _check_free(place: Path, named: Path) -> None:
+def check_free(folder: Path) -> Path:
+    """The place that ``write_c`` would make or replace, links resolved.
+
+    Raises:
+        RushlightError: something else is there, or it cannot be written.
+    """
+    try:
+        place = folder.resolve()
+        why = _why_not(place)
+    except (OSError, ValueError, RuntimeError) as error:  # a name too long, with a null byte, a loop of links
+        why = f"{getattr(error, 'strerror', None) or error}; choose another folder"
+    if why:
+        raise RushlightError(f"cannot write {folder}: {why}")
+    return place
+
+
+def _why_not(place: Path) -> str:
     if not place.exists():
-        return
+        parent = next(parent for parent in place.parents if parent.exists())
+        if not parent.is_dir():
+            return f"{parent} is a file; choose another folder"
+        return "" if os.access(parent, os.W_OK | os.X_OK) else f"{parent} may not be written to; choose another folder"
     if not place.is_dir():
-        raise RushlightError(f"cannot write {named}: it is a file; choose another folder")
+        return "it is a file; choose another folder"
     if any(place.iterdir()) and not is_compiled(place):
-        raise RushlightError(
-            f"cannot write {named}: the folder has files that are not Rushlight's; choose another, or empty it"
-        )
+        return "the folder has files that are not Rushlight's; choose another, or empty it"
     if Path.cwd().is_relative_to(place):
-        raise RushlightError(f"cannot write {named}: it is the current directory; name a folder in it")
+        return "it is the current directory; name a folder in it"
+    return (
+        "" if os.access(place.parent, os.W_OK | os.X_OK) else "its folder may not be written to; choose another folder"
+    )
 
 
 def _fill(folder: Path, schedule: Schedule, model: Model, copy_board: CopyBoard) -> None:

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from rushlight.errors import RushlightError
 from rushlight.graph import Source, Tensor
 from rushlight.schedule.types import ALIGN, Call, Lifetime, Schedule, params_size
 
@@ -45,6 +46,30 @@ def program_facts(schedule: Schedule) -> dict[str, Any]:
         ],
         "notes": [{"kind": n.kind, "where": n.where, "text": n.text} for n in schedule.graph.notes],
     }
+
+
+def read_program(folder: Path) -> dict[str, Any]:
+    """The content of a compiled folder's program.json.
+
+    Raises:
+        RushlightError: the folder is not a compiled one, or not of this version's format, or the file is damaged.
+    """
+    file = folder / "program.json"
+    try:
+        facts = json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise RushlightError(f"{folder} is not a compiled folder: it has no {file.name}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise RushlightError(f"{file}: cannot be read: {error}; compile the model again") from None
+    if not isinstance(facts, dict):
+        raise RushlightError(f"{file}: is not a JSON object; compile the model again")
+    if facts.get("format") != FORMAT:
+        by = f" by Rushlight {facts['rushlight']}" if isinstance(facts.get("rushlight"), str) else ""
+        raise RushlightError(
+            f"{file}: was written{by} in format {facts.get('format')!r}, this version reads {FORMAT}; "
+            "compile the model again"
+        )
+    return facts
 
 
 def rushlight_version() -> str:

@@ -107,7 +107,12 @@ def _build(
     made = build / f"{name}-{_digest(folder, [version, *command])}" / program
     if made.is_file():
         return made
-    made.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        made.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RushlightError(
+            f"cannot build in {build}: {error.strerror or error}; copy {folder} to where it can be written"
+        ) from None
     # Linked under another name and then renamed, so that a build that ends midway leaves nothing to be taken for whole.
     partial = made.with_name(f"{program}.{os.getpid()}")
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rushlight.emit.program import FORMAT, program_facts
+from rushlight.emit.program import program_facts, read_program
 from rushlight.errors import RushlightError
 from rushlight.schedule.types import Schedule
 
@@ -71,27 +70,20 @@ class Report:
         return cls.from_facts(program_facts(schedule))
 
     @classmethod
-    def from_program_json(cls, path: Path) -> Report:
+    def from_folder(cls, folder: Path) -> Report:
         """The report of a compiled folder, from its program.json.
 
         Raises:
-            RushlightError: the file is not there, or not what this version of Rushlight wrote.
+            RushlightError: it is no compiled folder, or not as this version of Rushlight writes it.
         """
-        try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise RushlightError(f"{path.parent} is not a compiled folder: it has no {path.name}") from None
-        except (OSError, ValueError) as error:
-            raise RushlightError(f"{path}: cannot be read: {error}; compile the model again") from None
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise RushlightError(
-                f"{path}: is not of format {FORMAT}, which this version reads; compile the model again"
-            )
+        facts = read_program(folder)
         try:
             report = cls.from_facts(facts)
             report.text()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RushlightError(f"{path}: a key is missing or malformed ({error}); compile the model again") from None
+            raise RushlightError(
+                f"{folder / 'program.json'}: a key is missing or malformed ({error}); compile the model again"
+            ) from None
         return report
 
     @classmethod

@@ -69,10 +69,6 @@ def run_folder(
         raise RushlightError(
             f"toolchain '{toolchain}' is for on='qemu': the host's own C compiler builds what runs on it"
         )
-    if on == "host" and toolchain is not None:
-        raise RushlightError(
-            f"toolchain '{toolchain}' builds for the chip, but on='host' takes this PC's own compiler, cc; leave it out"
-        )
     program = read_program(folder)
     specs = _specs(folder, program, "inputs")
     results = _specs(folder, program, "outputs")

@@ -12,7 +12,7 @@ from pathlib import Path
 from rushlight.errors import RushlightError
 from rushlight.firmware import function_at
 from rushlight.run.result import RunResult, read_result, write_inputs
-from rushlight.target import Target
+from rushlight.target import Board, Target
 
 _PROGRAM = "qemu-system-arm"
 # Exit codes of the harness (device/boards/common/port.h).
@@ -49,12 +49,7 @@ def run_qemu(
         RushlightError: no emulator, a fault, an error code of the model, or no end within ``timeout_s``.
     """
     board = target.board
-    if not board.machine:
-        raise RushlightError(f"board '{board.name}' has no emulator: its board.toml has no key 'machine'")
-    program = shutil.which(_PROGRAM)
-    if program is None:
-        raise RushlightError(f"{_PROGRAM} is not installed: apt install qemu-system-arm")
-    command = [program, "-M", board.machine, "-display", "none", "-monitor", "none", "-serial", "null"]
+    command = [emulator(board), "-M", board.machine, "-display", "none", "-monitor", "none", "-serial", "null"]
     command += ["-semihosting-config", "enable=on,target=native", "-kernel", str(elf.resolve())]
     command += ["-d", "unimp"]  # says so where a program touches memory that the board does not have
     if icount:
@@ -73,6 +68,20 @@ def run_qemu(
             raise _failure(code, lines, elf, board.name)
         ticks = Fraction(board.timer_hz * 2**_SHIFT, 10**9) if icount else None
         return read_result(folder, len(inputs), output_bytes, ticks)
+
+
+def emulator(board: Board) -> str:
+    """The emulator's path.
+
+    Raises:
+        RushlightError: it is not installed, or does not have this board.
+    """
+    if not board.machine:
+        raise RushlightError(f"board '{board.name}' has no emulator: its board.toml has no key 'machine'")
+    program = shutil.which(_PROGRAM)
+    if program is None:
+        raise RushlightError(f"{_PROGRAM} is not installed: apt install qemu-system-arm")
+    return program
 
 
 def _watch(command: list[str], folder: Path, timeout_s: float) -> tuple[int | None, list[str]]:

@@ -81,7 +81,7 @@ def load_board(path: str | Path, name: str | None = None) -> Board:
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise RushlightError(f"{file}: cannot read the board: {error}") from None
+        raise RushlightError(f"{file}: cannot read the board: {getattr(error, 'strerror', None) or error}") from None
     except tomllib.TOMLDecodeError as error:
         raise RushlightError(f"{file}: not a TOML file: {error}") from None
     reader = _Reader(file, data)
