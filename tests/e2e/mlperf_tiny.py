@@ -1,4 +1,4 @@
-"""The four nets of MLPerf Tiny with real inputs, where this machine has them, and quantised programs of them."""
+"""The four nets of MLPerf Tiny with real inputs, where this machine has them, a net trained here, and quantised programs."""
 
 from __future__ import annotations
 
@@ -78,9 +78,22 @@ _REAL: dict[str, Callable[[Path], tuple[Floats, NDArray[Any] | None]]] = {
 }
 
 
+def _digits() -> Case:
+    """The demo's net, trained for some seconds on scikit-learn's digits."""
+    from examples.digits.net import load, train
+
+    training, test = load()
+    model = train(training, epochs=6, progress=lambda epoch, loss: None)
+    torch.use_deterministic_algorithms(False)
+    return Case("digits", model, test.images.numpy(), test.labels.numpy(), trained=True)
+
+
 @cache
 def case(name: str) -> Case:
-    """The net with trained weights and real inputs, or else with seeded weights and random inputs of the same range."""
+    """A net of MLPerf Tiny with trained weights and real inputs, or else with seeded weights and random inputs of the same
+    range; or "digits", which is trained here."""
+    if name == "digits":
+        return _digits()
     shared = shared_folder()
     if shared is None:
         return Case(name, build(name), example_inputs(name, batch=16, seed=1)[0].numpy(), None, trained=False)
