@@ -5,7 +5,7 @@ The rule for PyTorch's convolution is here; it also builds ``depthwise_conv2d``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,11 +25,21 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.channels import Bounds, ChannelUse, Mix
 from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
 from rushlight.ops.pairs import PIXELS, pair_plan
-from rushlight.ops.tiles import TILE_ROWS, pack_weights, tile_constants, tile_scratch, usable_tiers
+from rushlight.ops.tiles import (
+    TILE_ROWS,
+    TILES,
+    pack_weights,
+    tile_constants,
+    tile_features,
+    tile_scratch,
+    usable_tiers,
+)
+from rushlight.ops.walks import gather_runs, gather_taps
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
-from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
+from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
 
 PARAMS = ParamsType(
     "rl_conv2d_params",
@@ -63,6 +73,8 @@ PAIR_PARAMS = ParamsType(
         ("out_zero_point", "int16_t", 1),
         ("out_min", "int16_t", 1),
         ("out_max", "int16_t", 1),
+        ("channel_bytes", "int16_t", 1),
+        ("reserved", "int16_t", 1),
     ),
 )
 PAIR_SCRATCH = 4096  # bytes that a pair kernel may take, or as much as the hungriest layer has more in its tensors
@@ -179,9 +191,45 @@ class Conv2d(Operator):
         sums = np.concatenate(acc, axis=1).astype(np.int64).reshape(y.shape)
         return [self.terms(op, graph).requantize(sums, y, attrs.out_min, attrs.out_max)]
 
+    def _mix(self, op: Op, graph: Graph) -> Mix:
+        """Of all groups: an output's weights go with the channels of its own group."""
+        x, w, _ = graph.ins(op)
+        assert w.data is not None
+        inside = taps_in_input(x.shape[1:3], graph.outs(op)[0].shape[1:3], op.attrs)
+        return Mix(w.data.astype(np.int64).reshape(w.shape[0], -1, w.shape[3]), inside)
+
+    def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
+        mix, groups = self._mix(op, graph), op.attrs.groups
+        low, high = (
+            np.repeat(side.reshape(groups, 1, -1), len(mix.weights) // groups, axis=0)
+            for side in (inputs[0].low, inputs[0].high)
+        )
+        return self.terms(op, graph).bounds(mix, low, high, graph.ins(op)[0], graph.outs(op)[0], op.attrs)
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        if op.attrs.groups > 1:
+            return None  # each group has to keep as many channels as the others
+        return ChannelUse(mix=self._mix(op, graph), per_output={1: 0, 2: 0}, per_input={1: 3})
+
     def macs(self, op: Op, graph: Graph) -> int:
         w = graph.ins(op)[1]
         return graph.outs(op)[0].elements * (w.elements // w.shape[0])
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        tier, p = kernel.tier, kernel.params
+        if kernel.symbol != f"rl_conv2d_s8_{tier}" or tier not in TILES:
+            return {}
+        height, width, lines = p["window.out_h"], p["window.out_w"], p["window.batch"] * p["groups"]
+        dense = p["gather"] == DIRECT and p["window.kernel_w"] == p["window.stride_h"] == p["window.stride_w"] == 1
+        pixels, runs = (height * width, lines) if dense else (width, lines * height)
+        features = tile_features(tier, pixels, runs, p["group_out"], p["depth"])
+        if p["gather"] == RUNS:
+            features |= gather_runs(tier, p, p["depth"])
+        elif p["gather"] == TAPS:
+            features |= {f"taps: {n}": v for n, v in gather_taps(tier, p, p["groups"], p["group_in"]).items()}
+        if tier == "dsp" and (p["out_min"], p["out_max"]) != (-128, 127):
+            features["clamped"] = float(runs * pixels * p["group_out"])
+        return features
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         terms = self.terms(op, graph)
@@ -235,7 +283,7 @@ class Conv2d(Operator):
         attrs: Conv2dAttrs = op.attrs
         assert w.data is not None
         rows = w.data.reshape(w.shape[0], -1)
-        plan = pair_plan(tier, rows, terms)
+        plan = pair_plan(tier, rows, terms, (y.q.z, attrs.out_min, attrs.out_max))
         if plan is None:
             return None, False
         run_taps = attrs.kernel[1] if attrs.groups == 1 and attrs.dilation[1] == 1 else 1
@@ -249,6 +297,8 @@ class Conv2d(Operator):
             "out_zero_point": y.q.z,
             "out_min": attrs.out_min,
             "out_max": attrs.out_max,
+            "channel_bytes": plan.channel_bytes,
+            "reserved": 0,
         }
         kernel = Kernel(
             symbol=f"rl_conv2d_s8_{tier}_pair",
@@ -257,7 +307,7 @@ class Conv2d(Operator):
             sources=(f"conv2d/{tier}_pair.c", f"common/pair_{tier}.c"),
             params_type=PAIR_PARAMS,
             params=params,
-            constants=plan.constants(terms),
+            constants=plan.constants(attrs.groups),
             takes_scratch=True,
             scratch=2 * PIXELS * rows.shape[1] + 3 * run_taps * w.shape[3],
             note=note,

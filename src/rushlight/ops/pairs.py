@@ -17,7 +17,9 @@ from rushlight.ops.weighted import ChannelTerms
 
 PIXELS = 8  # RL_PAIR_PIXELS
 LANE_MAX = 2**15 - 1  # a lane's sum keeps within plus and minus this
-LONGEST = {"v7m": 16}  # taps that a tier's assembly has in a row
+LONGEST = {"v7m": 16, "v6m": 13}  # taps that a tier's assembly has in a row
+BLOCK = 16  # channels whose weights are interleaved on v6m
+TAP_BYTES = 20  # of v6m's assembly
 MOST_GROUPS = 255  # rl_channel_pair counts them in a byte
 
 
@@ -60,6 +62,7 @@ class PairPlan:
     tier: str
     rows: Array
     ends: NDArray[np.bool_]
+    channels: Array  # int32, the entries one after the other
 
     @property
     def groups(self) -> NDArray[np.int64]:
@@ -67,8 +70,14 @@ class PairPlan:
         counts: NDArray[np.int64] = self.ends.sum(axis=1)
         return counts
 
-    def constants(self, terms: ChannelTerms) -> tuple[Constant, ...]:
-        """Weights and channels as the tier's tile reads them."""
+    def constants(self, groups: int = 1) -> tuple[Constant, ...]:
+        """Weights, (for v6m) lengths and channels as the tier's tile reads them; ``groups``: of a grouped convolution."""
+        if self.tier == "v6m":
+            return (
+                Constant("weights", _interleaved(self.rows, groups)),
+                Constant("lengths", _jumps(group_lengths(self.ends)), "uint8_t"),
+                Constant("channels", self.channels, "int32_t"),
+            )
         parts: list[Array] = []
         for row, lengths in zip(self.rows, group_lengths(self.ends), strict=True):
             begin = 0
@@ -76,20 +85,22 @@ class PairPlan:
                 parts += [np.array([length], np.int8), row[begin : begin + length]]
                 begin += int(length)
             parts.append(np.zeros(1, np.int8))
-        channels = np.zeros(len(self.rows), np.dtype([("b", "<i4"), ("m", "<i2"), ("s", "u1"), ("g", "u1")]))
-        channels["b"], channels["m"] = terms.bias, terms.multiplier
-        channels["s"], channels["g"] = terms.shift - 17, self.groups
-        return (
-            Constant("weights", np.concatenate(parts)),
-            Constant("channels", np.frombuffer(channels.tobytes(), "<i4"), "int32_t"),
-        )
+        return Constant("weights", np.concatenate(parts)), Constant("channels", self.channels, "int32_t")
+
+    @property
+    def channel_bytes(self) -> int:
+        """Bytes of a channel's entry."""
+        return self.channels.nbytes // len(self.rows)
 
     def saves(self, pixels: int, runs: int, groups: int) -> bool:
-        """Whether the pair tile takes fewer instructions than the plain one for ``pixels`` outputs of each channel.
+        """Whether the pair tile takes fewer instructions than the plain one for ``pixels`` outputs of each channel, and not
+        far more flash.
 
         ``runs``: pieces that a window is packed from; ``groups``: of a grouped convolution. From counts of both kernels.
         """
         channels, depth = self.rows.shape
+        if self.tier == "v6m" and groups * (-(channels // groups) % BLOCK) * depth > max(256, self.rows.nbytes // 4):
+            return False  # weights that only fill up blocks
         cost = COSTS[self.tier]
         tiles, left = divmod(pixels, PIXELS)
         if left >= 3 and tiles:
@@ -114,12 +125,85 @@ class _Cost:
     plain_channel: float
 
 
-COSTS = {"v7m": _Cost(6, 15, 78, 4.7, 35, 5, 2.06, 22)}
+COSTS = {
+    "v7m": _Cost(6, 15, 78, 4.7, 35, 5, 2.06, 22),
+    "v6m": _Cost(10, 31, 150, 6.5, 50, 7, 4, 42),
+}
 
 
-def pair_plan(tier: str, rows: Array, terms: ChannelTerms) -> PairPlan | None:
-    """The plan for a tier; None where the pair tile cannot compute the layer."""
+def _interleaved(rows: Array, groups: int) -> Array:
+    """[groups, channels / 16, depth, 16], each group of channels filled up with zeros."""
+    depth = rows.shape[1]
+    grouped = rows.reshape(groups, -1, depth)
+    filled = np.pad(grouped, ((0, 0), (0, -grouped.shape[1] % BLOCK), (0, 0)))
+    return np.ascontiguousarray(filled.reshape(groups, -1, BLOCK, depth).swapaxes(2, 3)).reshape(-1)
+
+
+def _jumps(lengths: list[NDArray[np.int64]]) -> Array:
+    """The number of groups of each channel, then for each how far to jump into the run of taps."""
+    parts = [np.concatenate([[len(channel)], TAP_BYTES * (LONGEST["v6m"] - channel)]) for channel in lengths]
+    return np.concatenate(parts).astype(np.uint8)
+
+
+def _v7m_channels(terms: ChannelTerms, groups: NDArray[np.int64]) -> Array:
+    packed = np.zeros(len(terms.bias), np.dtype([("b", "<i4"), ("m", "<i2"), ("s", "u1"), ("g", "u1")]))
+    packed["b"], packed["m"], packed["s"], packed["g"] = terms.bias, terms.multiplier, terms.shift - 17, groups
+    return np.frombuffer(packed.tobytes(), "<i4")
+
+
+def _v6m_channel(bias: int, m: int, shift: int, bound: int, y: tuple[int, int, int]) -> tuple[int, ...] | None:
+    """The seven words of rl_channel_pair_v6m; None if they do not fit. ``y``: zero point, lowest and highest output.
+
+    ``(acc * m + base) >> shift`` is the output plus 128. Sums outside lowest..highest give the outputs at these ends, and
+    are taken for them. A multiplier is below a quarter, so each output is the one of some sum.
+    """
+    zero_point, low, high = y
+    base = (1 << (shift - 1)) + ((zero_point + 128) << shift)
+    first = -((base - ((low + 128) << shift)) // m)  # the least sum that gives low
+    last = (((high + 129) << shift) - 1 - base) // m  # the greatest that gives high
+    lowest, highest = max(first, -bound), min(last, bound)
+    if lowest > highest:  # all sums are on one side
+        value = low if highest < first else high
+        return 0, 0, 0, ((value + 128) << 24) ^ 2**31, 0, 0, 0
+    split = max(shift - 24, 0)
+    scale = 1 << max(24 - shift, 0)
+    product, addend, span = m * scale, (lowest * m + base) * scale, highest - lowest
+    mask = (1 << split) - 1
+    top, top_addend = product >> split, addend >> split
+    lower, lower_addend = product & mask, addend & mask
+    if lower == 0:
+        split = lower_addend = 0
+    fits = span < 2**31 and span * lower + lower_addend < 2**32 and abs(bias - lowest) + bound < 2**31
+    if not fits:
+        return None
+    assert top_addend >= 0 and (span * product + addend) >> (split if lower else max(shift - 24, 0)) < 2**32
+    return bias - lowest, span | (2**31 if lower else 0), top, (top_addend + 2**31) % 2**32, lower, lower_addend, split
+
+
+def _v6m_channels(terms: ChannelTerms, y: tuple[int, int, int]) -> Array | None:
+    fields = zip(
+        terms.bias.tolist(), terms.multiplier.tolist(), terms.shift.tolist(), terms.bound.tolist(), strict=True
+    )
+    entries = [_v6m_channel(*channel, y) for channel in fields]
+    words = [entry for entry in entries if entry is not None]
+    if len(words) < len(entries):
+        return None
+    table = np.array(words, np.int64)
+    if not table[:, 4].any():
+        table = table[:, :4]
+    return (table % 2**32).astype("<u4").view("<i4").reshape(-1)
+
+
+def pair_plan(tier: str, rows: Array, terms: ChannelTerms, y: tuple[int, int, int]) -> PairPlan | None:
+    """The plan for a tier; None where the pair tile cannot compute the layer.
+
+    ``y``: the output's zero point, its lowest and highest integer.
+    """
     if tier not in LONGEST or terms.pre.any():
         return None
-    plan = PairPlan(tier, rows, group_ends(rows, LONGEST[tier]))
-    return plan if plan.groups.max() <= MOST_GROUPS else None
+    ends = group_ends(rows, LONGEST[tier])
+    groups: NDArray[np.int64] = ends.sum(axis=1)
+    if groups.max() > MOST_GROUPS:
+        return None
+    channels = _v7m_channels(terms, groups) if tier == "v7m" else _v6m_channels(terms, y)
+    return None if channels is None else PairPlan(tier, rows, ends, channels)

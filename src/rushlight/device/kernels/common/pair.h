@@ -23,12 +23,26 @@ typedef struct rl_channel_pair {
     uint8_t groups; /* how many groups its taps are cut into */
 } rl_channel_pair;
 
+/* What belongs to one output channel on Armv6-M, see pair_v6m.c. The last three are not there if no
+ * channel of the layer needs them. */
+typedef struct rl_channel_pair_v6m {
+    int32_t bias;
+    uint32_t range; /* the topmost bit: there is a lower part */
+    uint32_t multiplier;
+    uint32_t addend;
+    uint32_t multiplier_low;
+    uint32_t addend_low;
+    uint32_t shift_low;
+} rl_channel_pair_v6m;
+
 /* The assembly reads this struct. */
 typedef struct rl_pair_layer {
     int32_t channels;
     int32_t step;      /* bytes from an output pixel to the next */
     int32_t zero_term; /* 2 * zero_point + 1: zero point and rounding in one, shifted by shift */
     int32_t depth;
+    const int8_t *weights; /* where they are not in the stream */
+    int32_t channel_bytes;
 } rl_pair_layer;
 
 /* Computes RL_PAIR_PIXELS pixels of all channels. x: depth taps of RL_PAIR_WORDS words. Returns the
@@ -43,6 +57,12 @@ typedef const int8_t *rl_pair_pixel_function(const rl_pair_layer *t, const int8_
  * Channels: rl_channel_pair. */
 rl_pair_tile_function rl_pair_tile_v7m;
 rl_pair_pixel_function rl_pair_pixel_v7m;
+
+/* Stream: for each channel the number of its groups, then for each group 20 * (13 - its length).
+ * Weights: [channels / 16][depth][16], so that one register addresses words and weights alike.
+ * Channels: rl_channel_pair_v6m. */
+rl_pair_tile_function rl_pair_tile_v6m;
+rl_pair_pixel_function rl_pair_pixel_v6m;
 
 static inline uint32_t rl_pair(int32_t x0, int32_t x1) {
     return (uint32_t)x0 + ((uint32_t)x1 << 16);

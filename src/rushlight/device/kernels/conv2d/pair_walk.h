@@ -16,7 +16,7 @@ enum { RL_PAIR_OVERLAP = 3 };
 typedef struct rl_pair_tier {
     rl_pair_tile_function *tile;
     rl_pair_pixel_function *pixel;
-    int32_t channel_bytes;
+    int32_t group_weights; /* bytes of weights a group, where they are not in the stream */
 } rl_pair_tier;
 
 /* Where the bytes of one call lie. */
@@ -118,11 +118,12 @@ static inline void rl_pair_narrow(const rl_conv2d_pair_params *p, int8_t *y, int
 /* count pixels from the start of output row `row`, which lie window.out_c bytes apart. Returns where
  * the next group's stream begins. */
 static inline const int8_t *rl_pair_pixels(const rl_pair_walk *k, const rl_pair_tier *tier,
-                                           int32_t row, int32_t count, const int8_t *stream,
-                                           const void *channels, int8_t *y) {
+                                           int32_t row, int32_t count, const int8_t *weights,
+                                           const int8_t *stream, const void *channels, int8_t *y) {
     const rl_conv2d_pair_params *p = k->p;
     const int32_t step = p->window.out_c, width = p->window.out_w;
-    const rl_pair_layer t = {p->group_out, step, 2 * p->out_zero_point + 1, p->depth};
+    const rl_pair_layer t = {p->group_out, step,    2 * p->out_zero_point + 1,
+                             p->depth,     weights, p->channel_bytes};
     const int8_t *end = stream;
     rl_pair_at at = {row, 0};
     int32_t done = 0;
@@ -152,8 +153,8 @@ static inline const int8_t *rl_pair_pixels(const rl_pair_walk *k, const rl_pair_
 }
 
 static inline void rl_conv2d_pair_walk(const rl_conv2d_pair_params *p, const rl_pair_tier *tier,
-                                       const int8_t *x, const int8_t *weights, const void *channels,
-                                       int8_t *y, void *scratch) {
+                                       const int8_t *x, const int8_t *weights, const int8_t *stream,
+                                       const void *channels, int8_t *y, void *scratch) {
     const rl_window *w = &p->window;
     const int32_t run = p->run_taps * p->group_in;
     int8_t *blank = (int8_t *)scratch + 2 * RL_PAIR_PIXELS * p->depth;
@@ -163,13 +164,15 @@ static inline void rl_conv2d_pair_walk(const rl_conv2d_pair_params *p, const rl_
     const int32_t rows = dense ? w->row_end - w->row_begin : 1;
     for (int32_t n = 0; n < w->batch; n++) {
         for (int32_t row = w->row_begin; row < w->row_end; row += rows) {
-            const int8_t *stream = weights, *group_channels = channels;
+            const int8_t *group_weights = weights, *group_stream = stream;
+            const int8_t *group_channels = channels;
             int8_t *to = y + rl_row_offset(row, w->out_ring, w->out_pitch);
             for (int32_t g = 0; g < p->groups; g++) {
                 k.image = x + g * p->group_in;
-                stream = rl_pair_pixels(&k, tier, row, rows * w->out_w, stream, group_channels,
-                                        to + g * p->group_out);
-                group_channels += p->group_out * tier->channel_bytes;
+                group_stream = rl_pair_pixels(&k, tier, row, rows * w->out_w, group_weights,
+                                              group_stream, group_channels, to + g * p->group_out);
+                group_weights += tier->group_weights;
+                group_channels += p->group_out * p->channel_bytes;
             }
         }
         x += w->in_ring * w->in_pitch;
