@@ -9,7 +9,7 @@ The shift is arithmetic (floor). Every sum on the way stays below 2^30 + 5·2^22
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from rushlight.ops.base import (
 )
 from rushlight.ops.binary import (
     BROADCAST_FIELDS,
+    broadcast_features,
     broadcast_shape,
     check_operands,
     emit_function,
@@ -44,6 +45,7 @@ from rushlight.ops.binary import (
 from rushlight.ops.table import emit_table
 
 MAX_SHIFT = 23
+LANES = {"mve": 4, "dsp": 4}  # outputs computed together
 MAX_MULTIPLIER = 2**15 - 1
 
 PARAMS = ParamsType(
@@ -162,6 +164,9 @@ class Add(Operator):
         first, second = (x.astype(np.int64) * m for x, m in zip(inputs, terms.multipliers, strict=True))
         y = (first + second + terms.offset) >> terms.shift
         return [np.clip(y, op.attrs.out_min, op.attrs.out_max).astype(np.int8)]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        return broadcast_features(kernel.params, LANES.get(kernel.tier, 1))
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         a, b = graph.ins(op)

@@ -6,7 +6,7 @@ has its own scale: the requantisation is there anyway, and averages keep to a na
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -32,6 +32,7 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.pooling import check_windows, effective_padding, from_nhwc, pair, taps_inside, to_nhwc
+from rushlight.ops.walks import pool_windows
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
 
 PARAMS = ParamsType(
@@ -215,6 +216,21 @@ class AvgPool2d(Operator):
             for field in ("multiplier", "shift", "pre")
         )
         return [requantize(acc, multiplier, shift, pre, y.q.z, attrs.out_min, attrs.out_max)]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        p, tier, w = kernel.params, kernel.tier, pool_windows(kernel.params)
+        channels = p["window.in_c"]
+        lanes = {"mve": 8, "dsp": QUAD}.get(tier, QUAD)
+        blocks = -(-channels // lanes) if tier in ("mve", "dsp") else channels // QUAD
+        pixels, columns = w.features["pixels"], len(w.cols)
+        rows = float(w.batch * w.rows.sum() * columns)
+        taps = float(w.batch * w.rows.sum() * w.cols.sum())
+        features = w.features | {"blocks": pixels * blocks, "block rows": rows * blocks, "block taps": taps * blocks}
+        if tier in ("mve", "dsp"):
+            chunks = float(w.batch * (-(-w.rows // p["flush_rows"])).sum() * columns)
+            return features | {"chunks": chunks * blocks}
+        left = channels % QUAD
+        return features | {"single": pixels * left, "single rows": rows * left, "single taps": taps * left}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, y, attrs = graph.ins(op)[0], graph.outs(op)[0], op.attrs

@@ -226,6 +226,13 @@ class Operator:
         """Candidate kernels for a core whose kernel list is ``tiers`` (best first), in order of preference."""
         raise NotImplementedError
 
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        """How often the loops of one of its kernels run in a call, by names of its own: what its cost is linear in.
+
+        ``python -m bench.costs --update`` fits the instructions of each; empty: the kernel's cost is not estimated.
+        """
+        return {}
+
     def clamp_bounds(self, attrs: Any) -> tuple[float, float] | None:
         """Real-valued bounds if the operator only clamps (relu: (0, inf)), so that it can be fused; else None."""
         return None

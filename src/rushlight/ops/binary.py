@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.graph import DType, Graph, Op, QParams, Tensor
-from rushlight.ops.base import AtenNode, Constant, ImportContext, IntegerBuilder
+from rushlight.ops.base import AtenNode, Constant, ImportContext, IntegerBuilder, product
 from rushlight.ops.strided import merged, odometer, row_major_strides
 from rushlight.ops.unary import UnaryAttrs
 
@@ -145,3 +145,13 @@ def parameter_block(op: Op, graph: Graph, order: tuple[int, int], values: Mappin
     """``rl_broadcast`` for the operands in pointer order, and the operator's own values."""
     ins = graph.ins(op)
     return {**broadcast_params(ins[order[0]], ins[order[1]]), **values}
+
+
+def broadcast_features(params: Mapping[str, Any], lanes: int) -> dict[str, float]:
+    """How often the loops of add and mul run; ``lanes``: outputs that a kernel computes together."""
+    runs, inner = product(params["walk.outer"]), params["walk.inner"]
+    kind = "pair" if params["walk.a_inner"] and params["walk.b_inner"] else "scale"
+    features = {"calls": 1.0, f"{kind} runs": float(runs), f"{kind} blocks": float(runs * (inner // lanes))}
+    if lanes > 1:
+        features |= {f"{kind} left": float(runs * (inner % lanes)), f"{kind} tails": float(runs * (inner % lanes > 0))}
+    return features

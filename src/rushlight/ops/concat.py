@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,6 +136,20 @@ class Concat(Operator):
             table = _table(t, y.q)
             parts.append(data if table is None else table[data.astype(np.int64) + 128])
         return [np.concatenate(parts, axis=op.attrs.axis)]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        p = kernel.params
+        outer, features = p["outer"], dict.fromkeys(("rows", "words", "bytes", "mapped rows", "mapped"), 0.0)
+        for run, offset, table in zip(p["run"], p["offset"], p["table"], strict=True):
+            if table >= 0:
+                features["mapped rows"] += outer
+                features["mapped"] += outer * run
+            elif run > 0:
+                words = run // 4 if (run | offset | p["row"]) % 4 == 0 else 0
+                features["rows"] += outer
+                features["words"] += outer * words
+                features["bytes"] += outer * (run - 4 * words)
+        return {"calls": 1.0, **features}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         ins, y, axis = graph.ins(op), graph.outs(op)[0], op.attrs.axis

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,10 @@ class Copy(Operator):
 
     def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
         return [inputs[0].copy()]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        size = kernel.params["bytes"]
+        return {"calls": 1.0, "words": float(size // 4), "bytes": float(size % 4)}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         params = {"bytes": graph.ins(op)[0].nbytes}

@@ -5,7 +5,7 @@ It is imported by conv2d's rule (``groups == channels``), so nothing here knows 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
+from rushlight.ops.walks import depthwise_points
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
 
@@ -98,6 +99,27 @@ class DepthwiseConv2d(Operator):
     def macs(self, op: Op, graph: Graph) -> int:
         kernel: tuple[int, int] = op.attrs.kernel
         return graph.outs(op)[0].elements * kernel[0] * kernel[1]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        name, p = kernel.symbol.removeprefix("rl_depthwise_conv2d_s8_"), kernel.params
+        if name not in PIXELS:
+            return {}
+        features = {"calls": 1.0, **depthwise_points(p, PIXELS[name])}
+        tiles, channels, taps = features["tiles"], p["window.in_c"], p["taps"]
+        if name == "any":
+            outputs = channels * p["multiplier"]
+            return features | {"channels": tiles * channels, "sums": tiles * outputs, "taps": tiles * outputs * taps}
+        if name == "mve":
+            blocks = -(-channels // BLOCK)
+            runs = int(np.count_nonzero(kernel.constants[2].data))
+            part = "part " if channels < BLOCK else ""
+            features |= {f"{part}runs": tiles * runs, f"{part}taps": tiles * blocks * taps}
+        else:
+            blocks = -(-channels // QUAD)
+            part = ""
+            features["steps"] = tiles * blocks * (taps // UNROLL)
+        clamps = {"clamps": tiles * blocks * p["clamps"]} if name in ("mve", "dsp") else {}
+        return features | {f"{part}blocks": tiles * blocks} | clamps
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, w, _ = graph.ins(op)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,9 @@ class Dequantize(Operator):
     def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
         q = graph.ins(op)[0].q
         return [(inputs[0].astype(np.int32) - q.z).astype(np.float32) * np.float32(q.s)]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        return {"calls": 1.0, "values": float(kernel.params["count"])}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x = graph.ins(op)[0]

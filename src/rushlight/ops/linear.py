@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.tiles import tile_constants, tile_scratch, usable_tiers
+from rushlight.ops.tiles import TILES, tile_constants, tile_features, tile_scratch, usable_tiers
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 
 PARAMS = ParamsType(
@@ -94,6 +94,15 @@ class Linear(Operator):
     def macs(self, op: Op, graph: Graph) -> int:
         x, w, _ = graph.ins(op)
         return x.elements * w.shape[0]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        if kernel.symbol != f"rl_linear_s8_{kernel.tier}" or kernel.tier not in TILES:
+            return {}
+        p = kernel.params
+        features = tile_features(kernel.tier, p["rows"], 1, p["out_features"], p["in_features"])
+        if kernel.tier == "dsp" and (p["out_min"], p["out_max"]) != (-128, 127):
+            features["clamped"] = float(p["rows"] * p["out_features"])
+        return features
 
     def reordered(self, op: Op, graph: Graph, order: Array) -> dict[int, Array] | None:
         weight = graph.ins(op)[1].data

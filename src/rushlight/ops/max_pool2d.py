@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import (
@@ -21,11 +23,13 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.pooling import check_windows, effective_padding, from_nhwc, pair, to_nhwc
+from rushlight.ops.walks import pool_windows
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
 
 PARAMS = ParamsType("rl_max_pool2d_params", WINDOW_FIELDS)
 TIERS = ("mve", "dsp", "v6m")
 QUAD = 4  # channels of a DSP word
+TAPS = 4  # RL_MAX_POOL_TAPS
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,26 @@ class MaxPool2d(Operator):
         x, y = inputs[0], graph.outs(op)[0]
         windows = patches(x, op.attrs, (y.shape[1], y.shape[2]), -128)
         return [windows.max(axis=(3, 4)).astype(x.dtype)]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        channels, w = kernel.params["window.in_c"], pool_windows(kernel.params)
+        taps = w.rows[:, None] * w.cols
+        moved = np.zeros(taps.shape, bool)
+        moved[:, 1:] = (w.cols[1:] == w.cols[:-1]) & (taps[:, 1:] <= TAPS)
+        listed = ~moved
+        # Of four taps, and then of the greatest so far and three more.
+        rounds = np.maximum(1, -(-(taps - 1) // (TAPS - 1)))
+        lanes = {"mve": 16, "dsp": QUAD}.get(kernel.tier, 1)
+        counts = {
+            "moved": float(moved.sum()),
+            "listed rows": float((listed * w.rows[:, None]).sum()),
+            "listed taps": float((listed * taps).sum()),
+            "repeated": float((listed * (rounds * (TAPS - 1) + 1 - taps)).sum()),
+            "rounds": float(rounds.sum()),
+            "blocks": float(rounds.sum() * -(-channels // lanes)),
+            "tails": float(rounds.sum() * (kernel.tier == "mve" and channels % lanes > 0)),
+        }
+        return w.features | {name: w.batch * count for name, count in counts.items()}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x = graph.ins(op)[0]

@@ -6,7 +6,7 @@ y   = clamp(z_y + requantize(acc, s_a·s_b / s_y), out_min, out_max)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from rushlight.ops.base import (
 )
 from rushlight.ops.binary import (
     BROADCAST_FIELDS,
+    broadcast_features,
     broadcast_shape,
     check_operands,
     emit_function,
@@ -41,6 +42,8 @@ from rushlight.ops.binary import (
 from rushlight.ops.table import emit_table
 
 PARAMS = ParamsType(
+LANES = {"mve": 8, "dsp": 4}  # outputs computed together
+
     "rl_mul_params",
     (
         *BROADCAST_FIELDS,
@@ -150,6 +153,9 @@ class Mul(Operator):
 
     def macs(self, op: Op, graph: Graph) -> int:
         return graph.outs(op)[0].elements
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        return broadcast_features(kernel.params, LANES.get(kernel.tier, 1))
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         ins, y = graph.ins(op), graph.outs(op)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +126,15 @@ class Pad(Operator):
         to_y = tuple(slice(max(0, b), n - max(0, a)) for n, (b, a) in zip(y.shape, op.attrs.pads, strict=True))
         out[to_y] = inputs[0][from_x]
         return [out]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        p = kernel.params
+        turns, run = product(p["outer"]), p["run"]
+        steps = (p["x_start"], p["y_start"], run, *p["x_step"], *p["y_step"])
+        words = run // 4 if all(step % 4 == 0 for step in steps) else 0
+        filled = p["total"] - turns * run
+        counts = {"turns": turns, "words": turns * words, "bytes": turns * (run - 4 * words), "filled": filled}
+        return {"calls": 1.0} | {name: float(count) for name, count in counts.items()}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, y = graph.ins(op)[0], graph.outs(op)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from rushlight.ops.base import (
     Lower,
     Operator,
     ParamsType,
+    product,
     register,
     spec,
 )
@@ -113,6 +114,24 @@ class Permute(Operator):
 
     def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
         return [np.ascontiguousarray(inputs[0].transpose(op.attrs.permutation))]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        p = kernel.params
+        turns, rows, columns = product(p["outer"]), p["rows"], p["columns"]
+        size = 1 if kernel.symbol.startswith("rl_permute_s8") else 4
+        features = {"calls": 1.0, "turns": float(turns)}
+        if p["column_stride"] == 1:
+            length = columns * size
+            words = length // 4 if length % 4 == 0 and p["row_stride"] * size % 4 == 0 else 0
+            copied = {"copies": 1, "copy words": words, "copy bytes": length - 4 * words}
+            return features | {name: float(turns * rows * count) for name, count in copied.items()}
+        if p["row_stride"] == 1 and size == 1:
+            fours, left = divmod(columns, 4)
+            threes, ones = (1, 0) if left == 3 else (0, left)
+            features["strips"] = float(turns * (fours + threes + ones))
+            counts = {"rows of 4": fours, "rows of 3": threes, "rows of 1": ones}
+            return features | {name: float(turns * rows * count) for name, count in counts.items()}
+        return features | {"gathered rows": float(turns * rows), "gathered": float(turns * rows * columns)}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x = graph.ins(op)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,9 @@ class Quantize(Operator):
         v = np.where(v > low, v, low)
         v = np.where(v < high, v, high)
         return [(np.rint(v).astype(np.int32) + y.q.z).astype(np.int8)]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        return {"calls": 1.0, "values": float(kernel.params["count"])}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         y = graph.outs(op)[0]

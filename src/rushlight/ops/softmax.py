@@ -14,7 +14,7 @@ R makes p_i too small by less than e_i/2^32 <= 2^-16 of the whole, which is 2^-8
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,16 @@ class Softmax(Operator):
         p = e * ((2**32 - 1) // e.sum(axis=-1, keepdims=True))
         m = quantize_multiplier(2.0**-31 / y.q.s)
         return [requantize(p >> 1, m.multiplier, m.shift, m.pre, y.q.z, y.q.qmin, y.q.qmax)]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        rows, columns = kernel.params["rows"], kernel.params["columns"]
+        features = {"calls": 1.0, "rows": float(rows)}
+        if kernel.tier == "mve":
+            counts = {"fours": -(-columns // 4), "vectors": columns // 16, "left": columns % 16}
+            return features | {name: float(rows * count) for name, count in counts.items()}
+        if kernel.tier == "dsp":
+            features["left"] = float(rows * (columns % 4))
+        return features | {"values": float(rows * columns)}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, y = graph.ins(op)[0], graph.outs(op)[0]

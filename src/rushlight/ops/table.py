@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +90,12 @@ class Table(Operator):
     def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
         x, table = inputs
         return [table[x.astype(np.int64) + 128]]
+
+    def features(self, kernel: Kernel) -> Mapping[str, float]:
+        count, lanes = kernel.params["count"], 16 if kernel.tier == "mve" else 4
+        left = count % lanes
+        tail = float(left > 0) if kernel.tier == "mve" else float(left)
+        return {"calls": 1.0, "blocks": float(count // lanes), "left": tail}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, table = graph.ins(op)

@@ -68,3 +68,59 @@ def tile_constants(
     """The packed weights and channels of a layer whose weights are ``rows`` [output channels, depth]."""
     weights = np.ascontiguousarray(pack_weights(tier, rows, groups).reshape(-1))
     return Constant("weights", weights), pack_channels(tier, terms, zero_point, groups)
+
+
+def tile_features(tier: str, pixels: int, runs: int, channels: int, depth: int) -> dict[str, float]:
+    """How often the loops of the tier's tile run, for ``runs`` times ``pixels`` rows of ``depth`` bytes.
+
+    Rows go in twos; what is left over at a run's end goes alone. "2" and "1" in the names say which.
+    """
+    found: dict[str, float] = {"calls": 1, "runs": runs}
+    for rows, tiles in ((2, runs * (pixels // TILE_ROWS)), (1, runs * (pixels % TILE_ROWS))):
+        loops = _LOOPS[tier](rows, channels, depth)
+        found |= {f"{name} {rows}": float(tiles * count) for name, count in loops.items()}
+    return found
+
+
+def _v6m_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
+    pairs = -(-channels // 2)
+    return {"tiles": 1, "blocks": pairs, "taps": pairs * depth}
+
+
+def _v7m_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
+    blocks = -(-channels // (2 if rows == 2 else 4))
+    loops = {"tiles": 1, "blocks": blocks, "steps": blocks * (depth // 4), "taps": blocks * (depth % 4)}
+    return loops | {"outputs": channels}
+
+
+def _dsp_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
+    pairs, quads = channels // 2, -(-depth // 4)
+    turn = 2 if rows == 2 else 4
+    return {
+        "tiles": 1,
+        "widened": depth // 4,
+        "tail bytes": depth % 4,
+        "blocks": pairs,
+        "steps": pairs * (quads // turn),
+        "quads": pairs * (quads % turn),
+        "single": channels % 2,
+        "single quads": channels % 2 * quads,
+    }
+
+
+def _mve_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
+    vectors, fours, left = -(-depth // 16), channels // 4, -(-(channels % 4) // 2)
+    if rows == 1:
+        blocks = -(-channels // 4)
+        return {"tiles": 1, "blocks": blocks, "vectors": blocks * vectors}
+    return {
+        "tiles": 1,
+        "blocks": fours,
+        "vectors": fours * vectors,
+        "tails": int(left > 0),
+        "tail pairs": left,
+        "tail vectors": left * vectors,
+    }
+
+
+_LOOPS = {"v6m": _v6m_loops, "v7m": _v7m_loops, "dsp": _dsp_loops, "mve": _mve_loops}

@@ -1,0 +1,162 @@
+"""How often the loops of the kernels' walks over windows run, from a parameter block: what costs are estimated from.
+
+Counted as ``walk.h`` of convolution and depthwise convolution and ``common/pool.h`` go, padding and all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Features = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a windowed operator: where windows begin (one an output position) and which taps are inside."""
+
+    begin: NDArray[np.int64]
+    inside: NDArray[np.bool_]  # [output, tap]
+    size: int
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Output positions whose window lies inside the input."""
+        whole: NDArray[np.bool_] = self.inside.all(axis=1)
+        return whole
+
+
+def axis(params: Mapping[str, Any], letter: str) -> Axis:
+    """``letter``: "h" or "w"."""
+    size, out, taps, stride, dilation = (
+        int(params[f"window.{name}_{letter}"]) for name in ("in", "out", "kernel", "stride", "dilation")
+    )
+    begin = np.arange(out) * stride - int(params["window.pad_top" if letter == "h" else "window.pad_left"])
+    at = begin[:, None] + np.arange(taps) * dilation
+    return Axis(begin, (at >= 0) & (at < size), size)
+
+
+def fills(sizes: NDArray[np.int64], counts: NDArray[np.int64] | int) -> Features:
+    """Calls of memset: how many, their words and the bytes beside them."""
+    many = np.broadcast_to(counts, sizes.shape) * (sizes > 0)
+    return {
+        "fills": float(many.sum()),
+        "fill words": float((many * (sizes // 4)).sum()),
+        "fill bytes": float((many * (sizes % 4)).sum()),
+    }
+
+
+def copies(tier: str, sizes: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Features:
+    """Runs copied by the tier's copy function. Armv6-M copies words only where both sides are ``aligned``."""
+    if tier == "mve":
+        return {"copy vectors": float(((sizes + 15) // 16).sum())}
+    words = sizes // 4 * aligned if tier == "v6m" else sizes // 4
+    return {"copy words": float(words.sum()), "copy bytes": float((sizes - 4 * words).sum())}
+
+
+def gather_runs(tier: str, params: Mapping[str, Any], depth: int) -> Features:
+    """``rl_conv2d_gather_runs`` for all pixels."""
+    down, across = axis(params, "h"), axis(params, "w")
+    channels, batch = int(params["window.in_c"]), int(params["window.batch"])
+    width = across.inside.shape[1]
+    begin = np.clip(across.begin, 0, across.size)
+    inside = across.inside.sum(axis=1) * channels
+    before = np.clip(-across.begin, 0, width) * channels
+    rows_in = int(down.inside.sum())
+    rows_out = down.inside.size - rows_in
+    # Where each run comes from and goes to: [output row, kernel row, column].
+    ky = np.arange(down.inside.shape[1])
+    from_row = (down.begin[:, None] + ky * int(params["window.dilation_h"])) * int(params["window.in_pitch"])
+    source = from_row[:, :, None] + begin * channels
+    columns = np.arange(len(across.begin))
+    to = ky[:, None] * width * channels + columns % 2 * depth + before
+    taken = np.broadcast_to(down.inside[:, :, None], source.shape)
+    sizes = np.broadcast_to(inside, source.shape)
+    pads = np.concatenate([before, width * channels - before - inside, np.full(len(columns), width * channels)])
+    counts = np.repeat([rows_in, rows_in, rows_out], len(columns))
+    one = {
+        "gathers": float(down.inside.shape[0] * len(columns)),
+        "gather rows": float(rows_in * len(columns)),
+        "pad rows": float(rows_out * len(columns)),
+        **fills(pads, counts),
+        **copies(tier, sizes[taken], ((source | to) % 4 == 0)[taken]),
+    }
+    return {name: value * batch for name, value in one.items()}
+
+
+def gather_taps(tier: str, params: Mapping[str, Any], groups: int, group_in: int) -> Features:
+    """``rl_conv2d_gather_taps`` for all pixels and groups."""
+    down, across = axis(params, "h"), axis(params, "w")
+    taps = down.inside.size * across.inside.size
+    inside = int(down.inside.sum()) * int(across.inside.sum())
+    aligned = group_in % 4 == 0 and int(params["window.in_c"]) % 4 == 0
+    run = copies(tier, np.array([group_in]), np.array([aligned]))
+    pixels = down.inside.shape[0] * across.inside.shape[0]
+    one = {
+        "gathers": float(pixels),
+        "gather rows": float(pixels * down.inside.shape[1]),
+        "gather taps": float(inside),
+        **{name: inside * value for name, value in run.items()},
+        **fills(np.array([group_in]), taps - inside),
+    }
+    return {name: value * groups * int(params["window.batch"]) for name, value in one.items()}
+
+
+def depthwise_points(params: Mapping[str, Any], pixels: int) -> Features:
+    """``rl_dw_row`` for all rows: tiles, lists of pointers made anew, and lists that only move on."""
+    down, across = axis(params, "h"), axis(params, "w")
+    batch, rows, columns = int(params["window.batch"]), down.inside.shape[0], across.inside.shape[0]
+    taps = down.inside.shape[1] * across.inside.shape[1]
+    tiles = -(-columns // pixels)
+    last = np.minimum(np.arange(tiles) * pixels + pixels - 1, columns - 1)
+    full = np.arange(tiles) * pixels + pixels <= columns
+    whole = across.whole[np.arange(tiles) * pixels] & across.whole[last] & full
+    moves = int((whole[1:] & whole[:-1]).sum()) * int(down.whole.sum())
+    # Lists made anew: all but those that move on; each looks at all its taps.
+    anew = np.ones((rows, tiles), bool)
+    anew[:, 1:] = ~(down.whole[:, None] & (whole[1:] & whole[:-1]))
+    at = np.minimum(np.arange(tiles)[:, None] * pixels + np.arange(pixels), columns - 1)
+    rows_in = down.inside.sum(axis=1)
+    cols_in = across.inside[at].sum(axis=(1, 2))
+    taps_in = float((anew * rows_in[:, None] * cols_in).sum())
+    lists = float(anew.sum() * pixels)
+    row_taps = float((anew * (down.inside.shape[1] - rows_in)[:, None]).sum() * pixels * across.inside.shape[1])
+    one = {
+        "lines": float(rows),
+        "tiles": float(rows * tiles),
+        "moved": float(moves * taps * pixels),
+        "lists": lists,
+        "list rows": lists * down.inside.shape[1],
+        "taps in": taps_in,
+        "taps beside": lists * taps - taps_in - row_taps,
+        "taps above": row_taps,
+    }
+    return {name: value * batch for name, value in one.items()}
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The clipped windows of a pooling: output rows and columns by their taps inside the input."""
+
+    batch: int
+    rows: NDArray[np.int64]
+    cols: NDArray[np.int64]
+    features: Features
+
+
+def pool_windows(params: Mapping[str, Any]) -> Windows:
+    """``rl_pool_walk`` for all rows."""
+    down, across = axis(params, "h"), axis(params, "w")
+    batch, rows, cols = int(params["window.batch"]), down.inside.sum(axis=1), across.inside.sum(axis=1)
+    clipped = float((down.inside.shape[1] - rows).sum() + len(rows) * (across.inside.shape[1] - cols).sum())
+    features = {
+        "calls": 1.0,
+        "lines": float(batch * len(rows)),
+        "pixels": float(batch * len(rows) * len(cols)),
+        "clipped": batch * clipped,
+    }
+    return Windows(batch, rows, cols, features)
