@@ -151,9 +151,12 @@ def _v7m_channels(terms: ChannelTerms, groups: NDArray[np.int64]) -> Array:
     return np.frombuffer(packed.tobytes(), "<i4")
 
 
-def _v6m_channel(bias: int, m: int, shift: int, bound: int, y: tuple[int, int, int]) -> tuple[int, ...] | None:
-    """The seven words of rl_channel_pair_v6m; None if they do not fit. ``y``: zero point, lowest and highest output.
+def _v6m_channel(
+    bias: int, m: int, shift: int, reach: tuple[int, int], y: tuple[int, int, int]
+) -> tuple[int, ...] | None:
+    """The seven words of rl_channel_pair_v6m; None if they do not fit.
 
+    ``reach``: the least and greatest sum that an input can give; ``y``: zero point, lowest and highest output.
     ``(acc * m + base) >> shift`` is the output plus 128. Sums outside lowest..highest give the outputs at these ends, and
     are taken for them. A multiplier is below a quarter, so each output is the one of some sum.
     """
@@ -161,7 +164,7 @@ def _v6m_channel(bias: int, m: int, shift: int, bound: int, y: tuple[int, int, i
     base = (1 << (shift - 1)) + ((zero_point + 128) << shift)
     first = -((base - ((low + 128) << shift)) // m)  # the least sum that gives low
     last = (((high + 129) << shift) - 1 - base) // m  # the greatest that gives high
-    lowest, highest = max(first, -bound), min(last, bound)
+    lowest, highest = max(first, reach[0]), min(last, reach[1])
     if lowest > highest:  # all sums are on one side
         value = low if highest < first else high
         return 0, 0, 0, ((value + 128) << 24) ^ 2**31, 0, 0, 0
@@ -173,18 +176,24 @@ def _v6m_channel(bias: int, m: int, shift: int, bound: int, y: tuple[int, int, i
     lower, lower_addend = product & mask, addend & mask
     if lower == 0:
         split = lower_addend = 0
-    fits = span < 2**31 and span * lower + lower_addend < 2**32 and abs(bias - lowest) + bound < 2**31
+    fits = (
+        span < 2**31
+        and span * lower + lower_addend < 2**32
+        and reach[0] - lowest >= -(2**31)
+        and reach[1] - lowest < 2**31
+    )
     if not fits:
         return None
     assert top_addend >= 0 and (span * product + addend) >> (split if lower else max(shift - 24, 0)) < 2**32
     return bias - lowest, span | (2**31 if lower else 0), top, (top_addend + 2**31) % 2**32, lower, lower_addend, split
 
 
-def _v6m_channels(terms: ChannelTerms, y: tuple[int, int, int]) -> Array | None:
-    fields = zip(
-        terms.bias.tolist(), terms.multiplier.tolist(), terms.shift.tolist(), terms.bound.tolist(), strict=True
-    )
-    entries = [_v6m_channel(*channel, y) for channel in fields]
+def _v6m_channels(rows: Array, terms: ChannelTerms, y: tuple[int, int, int]) -> Array | None:
+    up, down = (bound.sum(axis=1) for bound in lane_bounds(rows))
+    entries = [
+        _v6m_channel(int(bias), int(m), int(shift), (int(bias - less), int(bias + more)), y)
+        for bias, m, shift, less, more in zip(terms.bias, terms.multiplier, terms.shift, down, up, strict=True)
+    ]
     words = [entry for entry in entries if entry is not None]
     if len(words) < len(entries):
         return None
@@ -205,5 +214,5 @@ def pair_plan(tier: str, rows: Array, terms: ChannelTerms, y: tuple[int, int, in
     groups: NDArray[np.int64] = ends.sum(axis=1)
     if groups.max() > MOST_GROUPS:
         return None
-    channels = _v7m_channels(terms, groups) if tier == "v7m" else _v6m_channels(terms, y)
+    channels = _v7m_channels(terms, groups) if tier == "v7m" else _v6m_channels(rows, terms, y)
     return None if channels is None else PairPlan(tier, rows, ends, channels)
