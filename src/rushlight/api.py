@@ -49,7 +49,7 @@ class CompiledModel:
     def report(self) -> Report:
         """Layers, kernels, memory and everything the compiler did that you should know of; print it.
 
-        After a ``run`` in the emulator also the exact sizes of the program that ran, and the compiler that built it.
+        After a ``build``, or a ``run`` in the emulator, also the exact sizes of the program and the compiler that built it.
         """
         report = Report.from_schedule(self.schedule)
         built = self._firmware
@@ -83,16 +83,30 @@ class CompiledModel:
         """
         from rushlight.run import run_folder
 
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="rushlight-")
-            self.write_c(Path(self._folder.name) / self.graph.name)
-        folder = Path(self._folder.name) / self.graph.name
         result = run_folder(
-            folder, [_array(x) for x in inputs], on, toolchain=toolchain, timeout_s=timeout_s, icount=icount
+            self._written(), [_array(x) for x in inputs], on, toolchain=toolchain, timeout_s=timeout_s, icount=icount
         )
         self.instructions, self.stack_bytes = result.instructions, result.stack_bytes
         self._firmware = result.firmware or self._firmware
         return _one_or_all(result.outputs)
+
+    def build(self, toolchain: str | None = None) -> None:
+        """Builds the program for the chip, so that ``report`` has its exact sizes; ``run`` in the emulator does so too.
+
+        ``toolchain``: "gcc", "clang", "zig" or the first one found. RushlightError if there is none, or if the program
+        does not fit the board: which region, by how many bytes.
+        """
+        from rushlight.firmware import build_firmware
+
+        self._firmware = build_firmware(self._written(), self.target, toolchain=toolchain)
+
+    def _written(self) -> Path:
+        """The program as a folder of C that lasts as long as this object."""
+        if self._folder is None:
+            folder = tempfile.TemporaryDirectory(prefix="rushlight-")
+            self.write_c(Path(folder.name) / self.graph.name)
+            self._folder = folder
+        return Path(self._folder.name) / self.graph.name
 
     def as_torch(self) -> torch.nn.Module:
         """The integer reference as an ``nn.Module`` that takes and gives tensors."""

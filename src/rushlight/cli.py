@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import logging
+import os
 import sys
-from collections.abc import Callable
+import traceback
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from rushlight.errors import RushlightError
+from rushlight import __version__
+from rushlight.errors import RushlightError, RushlightWarning
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+_COMPILE = "rushlight compile net.pt2 --calibration data.npz --target cortex-m4 -o out/"
+_RUN = "rushlight run out/ --inputs x.npz --on qemu -o y.npz"
+_REPORT = "rushlight report out/"
+_FILES = (
+    'The files are written in Python by `torch.export.save(torch.export.export(model, (x,)), "net.pt2")` and '
+    '`numpy.savez("data.npz", image=images)`, where `image` is the argument of the model\'s forward.'
+)
 
 app = typer.Typer(
     name="rushlight",
-    help="PyTorch to Arm Cortex-M: compile a model, run it, see what it costs.",
-    no_args_is_help=True,
+    epilog=f"Example: `{_COMPILE}`\n\nthen `{_RUN}` and `{_REPORT}`",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     add_completion=False,
 )
 
 Toolchain = Annotated[
-    str | None, typer.Option("--toolchain", help="gcc, clang or zig; the first one found if not given.")
+    str | None,
+    typer.Option("--toolchain", help="Compiler for the chip: gcc, clang or zig; the first one found if not given."),
 ]
+Build = Annotated[
+    str | None,
+    typer.Option("--toolchain", help="Also build the program with gcc, clang or zig, for its exact size."),
+]
+Folder = Annotated[Path, typer.Argument(help="A folder that `rushlight compile` wrote.")]
 
 
-@app.command(
-    epilog="Example: `rushlight compile net.pt2 --calibration data.npz --target cortex-m4 -o out/`",
-)
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rushlight {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def rushlight(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """PyTorch to Arm Cortex-M: compile a model, run it, see what it costs."""
+
+
+@app.command(epilog=f"Example: `{_COMPILE}`\n\n{_FILES}")
 def compile(
     program: Annotated[Path, typer.Argument(help="A .pt2 file: float (then --calibration is needed) or quantised.")],
     target: Annotated[str, typer.Option(help="A core, a board or a path to a board.toml; see `rushlight targets`.")],
@@ -44,25 +76,35 @@ def compile(
     name: Annotated[str, typer.Option(help="Prefix of the C functions.")] = "net",
     io: Annotated[Literal["float", "int8"], typer.Option(help="Element type of inputs and outputs.")] = "float",
     layout: Annotated[Literal["nchw", "nhwc"], typer.Option(help="Order of rank-4 inputs and outputs.")] = "nchw",
+    toolchain: Build = None,
 ) -> None:
     """Quantise (if needed) and compile a .pt2 program to a folder of C."""
     from rushlight.api import compile as compile_program
-    from rushlight.frontend import load_pt2
+    from rushlight.emit import check_free, check_model_name
+    from rushlight.firmware import pick
     from rushlight.target import resolve
 
-    resolve(target)  # a wrong target is said before minutes of calibration
-    exported = load_pt2(program)
-    if calibration is not None:
-        exported = _quantize(exported, calibration)
-    compiled = compile_program(exported, target, name=name, io=io, layout=layout)
-    compiled.write_c(output)
+    # Whatever can be refused is, before minutes of calibration.
+    resolve(target)
+    check_model_name(name)
+    check_free(output)
+    if toolchain is not None:
+        pick(toolchain)
+    with _Progress(f"loading {program}") as progress:
+        exported = _load(program, calibration, progress)
+        progress.stage(f"compiling for {target}")
+        compiled = compile_program(exported, target, name=name, io=io, layout=layout)
+        if toolchain is not None:
+            progress.stage(f"building with {toolchain}")
+            compiled.build(toolchain)
+        compiled.write_c(output)
     typer.echo(str(compiled.report()))
     typer.echo(f"written to {output}")
 
 
-@app.command(epilog="Example: `rushlight run out/ --inputs x.npz --on qemu -o y.npz`")
+@app.command(epilog=f"Example: `{_RUN}`")
 def run(
-    folder: Annotated[Path, typer.Argument(help="A folder that `rushlight compile` wrote.")],
+    folder: Folder,
     inputs: Annotated[Path, typer.Option(help="An .npz with an array an input, named as the input.")],
     on: Annotated[Literal["qemu", "host"], typer.Option(help="The emulator, or the same C built natively.")] = "qemu",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the outputs (.npz).")] = None,
@@ -70,39 +112,55 @@ def run(
 ) -> None:
     """Run a compiled folder on inputs; torch is not needed."""
     from rushlight.run import program_io, run_folder
+    from rushlight.run.npz import check_writable, load_npz, save_npz
 
     names, outputs = program_io(folder)
-    arrays = _load_npz(inputs, names)
-    with _progress(f"running on {on}"):
+    arrays = load_npz(inputs, names)
+    if output is not None:
+        check_writable(output)
+    with _Progress(f"building and running on {on}"):
         result = run_folder(folder, arrays, on, toolchain=toolchain)
-    for name, array in zip(outputs, result.outputs, strict=True):
+    by_name = dict(zip(outputs, result.outputs, strict=True))
+    for name, array in by_name.items():
         typer.echo(f"{name}: {array.dtype} {list(array.shape)}")
+    if result.firmware is not None:
+        typer.echo(f"built with {result.firmware.toolchain.version}")
     if result.instructions:
         typer.echo(
             f"{len(result.instructions)} runs, {max(result.instructions):,} instructions at most, "
             f"{result.stack_bytes:,} bytes of stack"
         )
     if output is not None:
-        arrays_by_name: dict[str, Any] = dict(zip(outputs, result.outputs, strict=True))
-        np.savez(output, **arrays_by_name)
+        save_npz(output, by_name)
         typer.echo(f"written to {output}")
 
 
-@app.command(epilog="Example: `rushlight report out/ --json`")
+@app.command(epilog=f"Example: `{_REPORT}`\n\nor `{_REPORT} --json`")
 def report(
-    folder: Annotated[Path, typer.Argument(help="A folder that `rushlight compile` wrote.")],
+    folder: Folder,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    toolchain: Build = None,
 ) -> None:
     """Show what a compiled folder holds: layers, kernels, memory, notes."""
     from rushlight.report import Report
 
     found = Report.from_folder(folder)
+    if toolchain is not None:
+        from rushlight.firmware import build_firmware
+        from rushlight.run import folder_target
+
+        with _Progress(f"building with {toolchain}"):
+            built = build_firmware(folder, folder_target(folder), toolchain=toolchain)
+        found = found.with_build(built.sections, built.toolchain.version)
     typer.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))
 
 
 @app.command(epilog="Example: `rushlight targets`")
 def targets() -> None:
     """List the cores and boards to compile for."""
+    from rich.console import Console
+    from rich.table import Table
+
     from rushlight.target import all_targets
 
     table = Table("target", "kernels, best first", "runs on", "RAM", "flash", "clock", box=None)
@@ -116,68 +174,125 @@ def targets() -> None:
             f"{board.rom.size // 1024} KiB",
             f"{board.clock_hz / 1e6:g} MHz",
         )
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 
-def _quantize(exported: Any, calibration: Path) -> Any:
-    """Quantises a float program with the arrays of an .npz, one sample at a time, with progress."""
-    import torch
-
-    from rushlight.frontend import program_inputs
-    from rushlight.quantization import quantize_program
-    from rushlight.run.samples import InputSpec, split_inputs
-
-    specs = [InputSpec(*facts) for facts in program_inputs(exported)]
-    arrays = _load_npz(calibration, [s.name for s in specs])
-    samples, _ = split_inputs(specs, arrays)
-    batches = [tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in sample) for sample in samples]
-    with _progress("calibrating") as step:
-        return quantize_program(exported, batches, progress=step)
-
-
-def _load_npz(path: Path, names: list[str]) -> list[Any]:
-    """The arrays of an .npz in the order of ``names``; one array alone may have any name."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files} if hasattr(file, "files") else {"array": file}
-    except FileNotFoundError:
-        raise RushlightError(f"{path} does not exist; give an .npz with arrays {', '.join(names)}") from None
-    except Exception as error:  # NumPy raises what zip, pickle or the header parser raise
-        raise RushlightError(f"{path} cannot be read as .npz ({error}); write it with numpy.savez") from None
-    if len(names) == 1 and len(arrays) == 1:
-        return list(arrays.values())
-    missing = [name for name in names if name not in arrays]
-    if missing:
-        raise RushlightError(
-            f"{path} has no array '{missing[0]}'; it holds {', '.join(arrays) or 'nothing'}, "
-            f"the program takes {', '.join(names)}"
-        )
-    return [arrays[name] for name in names]
-
-
-class _progress:
-    """A progress bar on a terminal, nothing elsewhere. Calling it moves it: ``step(done, total)``."""
+class _Progress:
+    """What is being done, and a bar where its length is known: on a terminal, and nothing elsewhere."""
 
     def __init__(self, title: str) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
         self._bar = Progress(disable=not sys.stderr.isatty(), console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task(title, total=None)
 
-    def __enter__(self) -> Callable[[int, int], None]:
+    def __enter__(self) -> _Progress:
         self._bar.start()
-        return lambda done, total: self._bar.update(self._task, completed=done, total=total)
+        return self
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    def stage(self, title: str) -> None:
+        """Goes on to something else."""
+        self._bar.reset(self._task, description=title, total=None)
 
-def main() -> None:
-    """Entry of the ``rushlight`` command: bad input is one line on stderr and exit code 2."""
+    def step(self, done: int, total: int) -> None:
+        """``done`` of ``total`` parts are done."""
+        self._bar.update(self._task, completed=done, total=total)
+
+
+def _load(path: Path, calibration: Path | None, progress: _Progress) -> ExportedProgram:
+    """The program of a .pt2 file, quantised with the arrays of an .npz if there is one, a sample at a time."""
+    from rushlight.frontend import load_pt2, program_inputs
+
+    program = load_pt2(path)
+    if calibration is None:
+        return program
+    import numpy as np
+    import torch
+
+    from rushlight.quantization import quantize_program
+    from rushlight.run.npz import load_npz
+    from rushlight.run.samples import InputSpec, split_inputs
+
+    specs = [InputSpec(*facts) for facts in program_inputs(program)]
+    arrays = load_npz(calibration, [spec.name for spec in specs])
     try:
-        app()
+        samples, _ = split_inputs(specs, arrays)
+    except RushlightError as error:
+        raise RushlightError(f"{calibration}: {error}") from None
+    batches = [tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in sample) for sample in samples]
+    progress.stage(f"calibrating with {calibration}")
+    return quantize_program(program, batches, progress=progress.step)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The ``rushlight`` command; ``arguments`` are the process's if not given.
+
+    Exits with 2 on bad input, 130 when interrupted and 1 on an error of its own, each said on stderr in one line, or in a
+    line an operator that is not supported. With RUSHLIGHT_DEBUG=1 set, an error of its own shows its traceback too.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names in the report may be of any alphabet
+    logged = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # torch's
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", RushlightWarning)
+            code = _run(sys.argv[1:] if arguments is None else arguments)
+        for warning in caught:
+            _say(f"warning: {warning.message}")
+    finally:
+        logging.disable(logged)
+    raise SystemExit(code)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Runs a command, says what went wrong, and gives the exit code."""
+    try:
+        code = app(arguments or ["--help"], prog_name="rushlight", standalone_mode=False)
     except RushlightError as error:
         for line in str(error).splitlines():
-            typer.echo(f"rushlight: {line}", err=True)
-        raise SystemExit(2) from None
+            _say(line)
+        return 2
+    except typer.TyperException as error:  # wrong options
+        context: Any = getattr(error, "ctx", None)
+        what = error.format_message().replace("Value error, ", "").strip().rstrip(".")
+        _say(f"{what}; `{context.command_path if context else 'rushlight'} --help` says more")
+        return 2
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "torchao"):
+            return _internal(error)
+        _say(f"{error.name} is not installed, which compiling needs: pip install 'rushlight[torch]'")
+        return 2
+    except KeyboardInterrupt:
+        code = 130
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EMFILE, errno.ENOMEM):
+            return _internal(error)
+        _say(f"{error.strerror}{f': {error.filename}' if error.filename else ''}")
+        return 2
+    except Exception as error:
+        return _internal(error)
+    if code == 130:
+        _say("interrupted")
+    return code or 0
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get("RUSHLIGHT_DEBUG") == "1":
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    _say(f"internal error: {type(error).__name__}: {error}{where}; please report it (RUSHLIGHT_DEBUG=1 shows more)")
+    return 1
+
+
+def _say(line: str) -> None:
+    typer.echo(f"rushlight: {' '.join(line.split())}", err=True)
 
 
 if __name__ == "__main__":

@@ -236,7 +236,7 @@ X = inputs()[0].numpy()
         ((X.astype(np.int8),), "input 'x' is of dtype int8, not float32"),
         ((X[0],), "input 'x' has shape [3, 6, 5], not [1, 3, 6, 5] or [samples, 1, 3, 6, 5]"),
         ((X[..., :4],), "input 'x' has shape [1, 3, 6, 4]"),
-        ((X.transpose(0, 2, 3, 1),), "it looks like NHWC data for an NCHW input: transpose it, or compile with layout='nhwc'"),
+        ((X.transpose(0, 2, 3, 1),), "it looks like NHWC data for an NCHW input: transpose it (to run on"),
         ((X[:0],), "the inputs hold no sample"),
         (([[1.0], [2.0, 3.0]],), "an input (list) is no NumPy array"),
         ((inputs()[0].to(torch.bfloat16),), "an input (torch.bfloat16) is no NumPy array"),

@@ -30,8 +30,8 @@ def floors() -> list[set[str]]:
 
 
 def room_of(module: str) -> str:
-    """``rushlight.ops.base`` → ``ops``."""
-    return module.split(".")[1] if "." in module else "rushlight"
+    """``rushlight.ops.base`` → ``ops``; ``python -m rushlight`` is the command line."""
+    return module.split(".")[1].replace("__main__", "cli") if "." in module else "rushlight"
 
 
 def module_name(file: Path) -> str:

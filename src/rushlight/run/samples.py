@@ -39,8 +39,8 @@ def split_inputs(specs: Sequence[InputSpec], inputs: Sequence[Array]) -> tuple[l
     """One tuple of arrays (of exactly the program's shapes) a sample. RushlightError names the input that does not fit."""
     if len(inputs) != len(specs):
         wanted = ", ".join(f"'{spec.name}' ({spec})" for spec in specs)
-        count = f"{len(specs)} input{'' if len(specs) == 1 else 's'}"
-        raise RushlightError(f"the model has {count}, {len(inputs)} were given; it takes {wanted}")
+        takes = f"{len(specs)} input{'' if len(specs) == 1 else 's'}"
+        raise RushlightError(f"the model has {takes}, {len(inputs)} were given; it takes {wanted}")
     ways: dict[str, tuple[Batching, int]] = {}
     stacks: list[Array] = []
     for spec, array in zip(specs, inputs, strict=True):
@@ -68,9 +68,9 @@ def _way(spec: InputSpec, array: Array) -> Batching:
     rest = ", ".join(str(d) for d in spec.shape)
     hint = ""
     if array.ndim == 4 == len(spec.shape) and tuple(array.shape[i] for i in (3, 1, 2)) == spec.shape[1:]:
-        hint = "; it looks like NHWC data for an NCHW input: transpose it, or compile with layout='nhwc'"
+        hint = "; it looks like NHWC data for an NCHW input: transpose it (to run on NHWC data, compile with layout='nhwc')"
     elif array.ndim == 4 == len(spec.shape) and tuple(array.shape[i] for i in (2, 3, 1)) == spec.shape[1:]:
-        hint = "; it looks like NCHW data for an NHWC input: transpose it, or compile with layout='nchw'"
+        hint = "; it looks like NCHW data for an NHWC input: transpose it (to run on NCHW data, compile with layout='nchw')"
     raise RushlightError(
         f"input '{spec.name}' has shape {list(array.shape)}, not {list(spec.shape)} or [samples, {rest}]{hint}"
     )
