@@ -41,9 +41,9 @@ from rushlight.ops.binary import (
 )
 from rushlight.ops.table import emit_table
 
-PARAMS = ParamsType(
 LANES = {"mve": 8, "dsp": 4}  # outputs computed together
 
+PARAMS = ParamsType(
     "rl_mul_params",
     (
         *BROADCAST_FIELDS,
