@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rushlight import __version__
 from rushlight.errors import RushlightError, RushlightWarning
 
 if TYPE_CHECKING:
@@ -51,7 +50,9 @@ Folder = Annotated[Path, typer.Argument(help="A folder that `rushlight compile` 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"rushlight {__version__}")
+        from rushlight.emit.program import rushlight_version
+
+        typer.echo(f"rushlight {rushlight_version()}")
         raise typer.Exit
 
 
