@@ -42,10 +42,11 @@ from rushlight.ops.binary import (
     quantized_inputs,
     single_number,
 )
+from rushlight.ops.channels import Bounds, ChannelUse, carried, corner_bounds
 from rushlight.ops.table import emit_table
 
-MAX_SHIFT = 23
 LANES = {"mve": 4, "dsp": 4}  # outputs computed together
+MAX_SHIFT = 23
 MAX_MULTIPLIER = 2**15 - 1
 
 PARAMS = ParamsType(
@@ -196,6 +197,12 @@ class Add(Operator):
             for tier in tiers
             if tier in ("mve", "dsp", "v6m")
         ]
+
+    def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
+        return corner_bounds(self.reference, op, graph, inputs)
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        return carried(op, graph, (0, 1))
 
     def permuted(self, op: Op, graph: Graph, permutation: tuple[int, ...]) -> Any | None:
         return op.attrs

@@ -181,6 +181,8 @@ class AvgPool2d(Operator):
     """Input int8 [N, H, W, C], output int8 [N, OH, OW, C]. Padding counts as real 0."""
 
     kind = "avg_pool2d"
+    monotone = True
+    carries_channels = True
     absorbs_clamp = True
     aten = (
         AtenRule(("avg_pool2d.default", "avg_pool1d.default"), _lower_pool, _ANNOTATION),

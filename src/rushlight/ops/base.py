@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.graph import DType, Graph, Op, QParams, Source, Tensor, TensorSpec
+from rushlight.ops.channels import Bounds, ChannelUse, carried, channels_of, monotone_bounds
 
 Array = NDArray[Any]
 
@@ -190,6 +191,10 @@ class Operator:
     moves_values: ClassVar[bool] = False
     #: Elementwise in the first input; shape in = shape out. Permutes commute with it.
     elementwise: ClassVar[bool] = False
+    #: No output falls when an input rises (so what moves values, too).
+    monotone: ClassVar[bool] = False
+    #: Channel i of the output (its last dimension) is made of channel i of input 0 alone (so what is elementwise, too).
+    carries_channels: ClassVar[bool] = False
     #: Output is the input's very bytes: no call is made.
     view: ClassVar[bool] = False
     #: A fused clamp behind it can be taken into its output range.
@@ -232,6 +237,16 @@ class Operator:
         ``python -m bench.costs --update`` fits the instructions of each; empty: the kernel's cost is not estimated.
         """
         return {}
+
+    def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
+        """Integers between which each channel of the int8 output lies for inputs within theirs (constants included)."""
+        if self.monotone or self.moves_values:
+            return monotone_bounds(self.reference, op, graph, inputs)
+        return Bounds.int8(channels_of(graph.outs(op)[0]))
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        """How channels go through it, so that some can be removed. None: all of its inputs' and output's stay."""
+        return carried(op, graph, (0,)) if self.elementwise or self.carries_channels else None
 
     def clamp_bounds(self, attrs: Any) -> tuple[float, float] | None:
         """Real-valued bounds if the operator only clamps (relu: (0, inf)), so that it can be fused; else None."""

@@ -25,6 +25,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.channels import ChannelUse, Tie, carried, channels_of
 from rushlight.ops.table import indexed_by_byte, requantize_table
 
 #: Kernels exist for so many inputs; one with fewer leaves the last ones empty.
@@ -82,6 +83,7 @@ class Concat(Operator):
     """2 to 32 inputs that differ along ``axis`` only, int8 (float32 where nothing is computed); some may be constants."""
 
     kind = "concat"
+    monotone = True
     aten = (
         AtenRule(
             ("cat.default", "concat.default", "concatenate.default"),
@@ -136,6 +138,16 @@ class Concat(Operator):
             table = _table(t, y.q)
             parts.append(data if table is None else table[data.astype(np.int64) + 128])
         return [np.concatenate(parts, axis=op.attrs.axis)]
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        if op.attrs.axis != len(graph.outs(op)[0].shape) - 1:
+            return carried(op, graph, range(len(op.inputs)))
+        ends = np.cumsum([channels_of(t) for t in graph.ins(op)])
+        ties = [
+            Tie(i, np.arange(channels_of(t)), np.arange(end - channels_of(t), end))
+            for i, (t, end) in enumerate(zip(graph.ins(op), ends, strict=True))
+        ]
+        return ChannelUse(tuple(ties))
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         p = kernel.params

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
+from rushlight.ops.channels import Bounds, ChannelUse, Mix, Tie, channels_of
 from rushlight.ops.walks import depthwise_points
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
-from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
+from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
 
 PARAMS = ParamsType(
     "rl_depthwise_conv2d_params",
@@ -95,6 +96,20 @@ class DepthwiseConv2d(Operator):
         taps = w.astype(np.int64).reshape(x.shape[3], attrs.multiplier, *attrs.kernel)
         acc = np.einsum("nijklc,cmkl->nijcm", windows, taps).reshape(y.shape)
         return [self.terms(op, graph).requantize(acc, y, attrs.out_min, attrs.out_max)]
+
+    def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
+        x, w, _ = graph.ins(op)
+        y = graph.outs(op)[0]
+        assert w.data is not None
+        inside = taps_in_input(x.shape[1:3], y.shape[1:3], op.attrs)
+        mix = Mix(w.data.astype(np.int64).reshape(w.shape[0], -1, 1), inside)
+        low, high = (np.repeat(side, op.attrs.multiplier)[:, None, None] for side in (inputs[0].low, inputs[0].high))
+        return self.terms(op, graph).bounds(mix, low, high, x, y, op.attrs)
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        outputs = np.arange(channels_of(graph.outs(op)[0]))
+        tie = Tie(0, outputs // op.attrs.multiplier, outputs)
+        return ChannelUse((tie,), per_output={1: 0, 2: 0})
 
     def macs(self, op: Op, graph: Graph) -> int:
         kernel: tuple[int, int] = op.attrs.kernel

@@ -23,6 +23,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.channels import Bounds, ChannelUse, Mix
 from rushlight.ops.tiles import TILES, tile_constants, tile_features, tile_scratch, usable_tiers
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 
@@ -90,6 +91,18 @@ class Linear(Operator):
         x, w, _ = inputs
         acc = x.astype(np.int64) @ w.astype(np.int64).T
         return [self.terms(op, graph).requantize(acc, graph.outs(op)[0], op.attrs.out_min, op.attrs.out_max)]
+
+    def _mix(self, op: Op, graph: Graph) -> Mix:
+        weight = graph.ins(op)[1].data
+        assert weight is not None
+        return Mix(weight.astype(np.int64)[:, None, :], np.ones((1, 1), np.bool_))
+
+    def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
+        x, y = graph.ins(op)[0], graph.outs(op)[0]
+        return self.terms(op, graph).bounds(self._mix(op, graph), inputs[0].low, inputs[0].high, x, y, op.attrs)
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        return ChannelUse(mix=self._mix(op, graph), per_output={1: 0, 2: 0}, per_input={1: 1})
 
     def macs(self, op: Op, graph: Graph) -> int:
         x, w, _ = graph.ins(op)

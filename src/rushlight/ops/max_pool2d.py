@@ -58,6 +58,8 @@ class MaxPool2d(Operator):
     """Input int8 [N, H, W, C], output int8 [N, OH, OW, C] of the same quantisation."""
 
     kind = "max_pool2d"
+    monotone = True
+    carries_channels = True
     aten = (AtenRule(("max_pool2d.default", "max_pool1d.default"), _lower, Annotation(("self",), output="same")),)
 
     def infer(self, attrs: Any, inputs: Sequence[Tensor]) -> list[TensorSpec]:

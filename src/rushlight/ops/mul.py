@@ -39,6 +39,7 @@ from rushlight.ops.binary import (
     quantized_inputs,
     single_number,
 )
+from rushlight.ops.channels import Bounds, ChannelUse, carried, corner_bounds
 from rushlight.ops.table import emit_table
 
 LANES = {"mve": 8, "dsp": 4}  # outputs computed together
@@ -189,6 +190,12 @@ class Mul(Operator):
             for tier in tiers
             if tier in ("v7m", "v6m") or not m.pre
         ]
+
+    def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
+        return corner_bounds(self.reference, op, graph, inputs)
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        return carried(op, graph, (0, 1))
 
     def permuted(self, op: Op, graph: Graph, permutation: tuple[int, ...]) -> Any | None:
         return op.attrs

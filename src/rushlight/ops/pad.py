@@ -25,6 +25,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.channels import ChannelUse, carried
 from rushlight.ops.strided import merged, odometer, row_major_strides
 
 OUTER = 5
@@ -83,6 +84,7 @@ class Pad(Operator):
     """Input and output int8 of the same quantisation, rank up to 6. The value is rounded and kept to the integer range."""
 
     kind = "pad"
+    monotone = True
     aten = (
         AtenRule(("pad.default",), _lower_pad, _ANNOTATION),
         AtenRule(("constant_pad_nd.default",), _lower, _ANNOTATION),
@@ -126,6 +128,9 @@ class Pad(Operator):
         to_y = tuple(slice(max(0, b), n - max(0, a)) for n, (b, a) in zip(y.shape, op.attrs.pads, strict=True))
         out[to_y] = inputs[0][from_x]
         return [out]
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        return carried(op, graph, (0,)) if op.attrs.pads and op.attrs.pads[-1] == (0, 0) else None
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         p = kernel.params

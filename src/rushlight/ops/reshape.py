@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import (
     Annotation,
@@ -18,6 +20,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.channels import ChannelUse, Tie, channels_of
 
 
 @dataclass(frozen=True)
@@ -62,3 +65,12 @@ class Reshape(Operator):
 
     def reference(self, op: Op, graph: Graph, inputs: Sequence[Array]) -> list[Array]:
         return [inputs[0].reshape(op.attrs.shape)]
+
+    def channel_use(self, op: Op, graph: Graph) -> ChannelUse | None:
+        inputs, outputs = channels_of(graph.ins(op)[0]), channels_of(graph.outs(op)[0])
+        if (inputs % outputs and outputs % inputs) or not op.attrs.shape:
+            return None
+        # Flattening [H, W, C] gives each channel H·W places in a row of features; the way back takes them together.
+        every = np.arange(max(inputs, outputs))
+        tie = Tie(0, every % inputs, every % outputs)
+        return ChannelUse((tie,), attrs=lambda kept: ReshapeAttrs((*op.attrs.shape[:-1], kept)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rushlight.graph import DType, Graph, Op, QParams, Tensor, TensorSpec
 from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
+from rushlight.ops.channels import Bounds
 
 PARAMS = ParamsType("rl_table_params", (("count", "int32_t", 1),))
 
@@ -96,6 +97,12 @@ class Table(Operator):
         left = count % lanes
         tail = float(left > 0) if kernel.tier == "mve" else float(left)
         return {"calls": 1.0, "blocks": float(count // lanes), "left": tail}
+
+    def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
+        table = graph.ins(op)[1].data
+        assert table is not None
+        ranges = [table[low + 128 : high + 129] for low, high in zip(inputs[0].low, inputs[0].high, strict=True)]
+        return Bounds(np.array([r.min() for r in ranges], np.int64), np.array([r.max() for r in ranges], np.int64))
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, table = graph.ins(op)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rushlight.graph import DType, QParams, Tensor
 from rushlight.ops.arith import INT32_MAX, Multiplier, check_accumulator, quantize_multiplier, requantize
 from rushlight.ops.base import Array, Constant, IntegerBuilder
+from rushlight.ops.channels import Bounds, Mix, sum_bounds
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,12 @@ class ChannelTerms:
     def requantize(self, acc: Array, y: Tensor, low: int, high: int) -> NDArray[np.int8]:
         """int8 outputs from sums without bias; channels are the last axis of ``acc``."""
         return requantize(acc + self.bias, self.multiplier, self.shift, self.pre, y.q.z, low, high)
+
+    def bounds(self, mix: Mix, low: Array, high: Array, x: Tensor, y: Tensor, attrs: Any) -> Bounds:
+        """Of the outputs, where inputs lie within ``low`` and ``high`` (see ``sum_bounds``)."""
+        ends = sum_bounds(mix, low, high, x.q.z)
+        least, most = (self.requantize(acc, y, attrs.out_min, attrs.out_max).astype(np.int64) for acc in ends)
+        return Bounds(least, most)
 
     def constant(self) -> Constant:
         """The C array of ``rl_channel`` (8 bytes each: int32 bias, int16 multiplier, uint8 shift, uint8 pre)."""

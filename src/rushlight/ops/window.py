@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushlight.graph import Tensor
 from rushlight.ops.base import Array
@@ -83,6 +84,17 @@ def window_params(x: Tensor, y: Tensor, attrs: WindowAttrs) -> dict[str, Any]:
         if not name.endswith("pitch") and value > 32767:
             raise ValueError(f"{name} = {value} is beyond 32767")
     return {f"window.{name}": value for name, value in values.items()}
+
+
+def taps_in_input(in_hw: Sequence[int], out_hw: Sequence[int], attrs: WindowAttrs) -> NDArray[np.bool_]:
+    """[borders, KH·KW]: which taps of a window lie in the input, for each kind of border that there is (none is one too)."""
+    axes = []
+    for axis in range(2):
+        starts = np.arange(out_hw[axis])[:, None] * attrs.stride[axis] - attrs.padding[2 * axis]
+        taps = starts + np.arange(attrs.kernel[axis]) * attrs.dilation[axis]
+        axes.append(np.unique((taps >= 0) & (taps < in_hw[axis]), axis=0))
+    both = axes[0][:, None, :, None] & axes[1][None, :, None, :]
+    return both.reshape(len(axes[0]) * len(axes[1]), -1)
 
 
 def patches(x: Array, attrs: WindowAttrs, out_hw: tuple[int, int], fill: int) -> Array:
