@@ -131,6 +131,37 @@ def test_an_output_without_a_batch_dimension_is_stacked() -> None:
     assert (one.shape, many.shape) == ((3,), (4, 3))
 
 
+class Sharing(nn.Module):
+    """Returns an input, one result twice, a view of it, something computed from it, and a constant."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 2, 3, padding=1)
+        self.register_buffer("constant", torch.tensor([1.0, -2.5]))
+
+    def forward(self, x: Tensor, z: Tensor) -> tuple[Tensor, ...]:
+        y = torch.relu(self.conv(x))
+        return z, y, y, y.flatten(1), torch.sigmoid(y), z.reshape(2, 2), self.get_buffer("constant") * 1.0
+
+
+@pytest.mark.parametrize("io", ["float", "int8"])
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+@pytest.mark.filterwarnings("ignore:output 6")
+def test_outputs_that_share_bytes_or_are_inputs_have_buffers_of_their_own(io: Any, layout: Any) -> None:
+    model = rl.compile(rl.quantize(Sharing().eval(), inputs(), [inputs(8)]), target="cortex-m4", io=io, layout=layout)
+    rng = np.random.default_rng(0)
+    arrays = [(rng.standard_normal(model.graph[n].shape) * 50).astype(model.graph[n].dtype) for n in model.graph.inputs]
+    expected = model.reference(*arrays)
+    assert isinstance(expected, tuple) and len(expected) == 7
+    np.testing.assert_array_equal(expected[1], expected[2])
+    if io == "int8":  # as floats, the view alone is quantised
+        np.testing.assert_array_equal(expected[5].ravel(), expected[0].ravel())
+    for on in ("host", "qemu"):
+        for y, e in zip(model.run(*arrays, on=on), expected, strict=True):
+            np.testing.assert_array_equal(y, e)
+    assert len(set(model.graph.outputs)) == 7
+
+
 def test_tensors_with_gradients_and_arrays_in_any_order_are_taken() -> None:
     image, vector = inputs()
     expected = reference(image, vector)
@@ -281,3 +312,59 @@ def test_nan_and_infinite_inputs_answer_alike_everywhere() -> None:
     expected = model.reference(x)
     np.testing.assert_array_equal(model.run(x, on="host"), expected)
     np.testing.assert_array_equal(model.run(x, on="qemu"), expected)
+
+
+class Mixed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 4, 3), nn.GroupNorm(2, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm(self.conv(x))
+        return torch.cumsum(x, 1)
+
+
+def test_every_operator_without_a_kernel_is_named_with_its_module_and_line() -> None:
+    x = inputs()[:1]
+    with pytest.raises(rl.UnsupportedError) as caught:
+        rl.compile(rl.quantize(Mixed().eval(), x, [x]), target="cortex-m4")
+    norm, cumsum = caught.value.reasons
+    first = Mixed.forward.__code__.co_firstlineno
+    assert norm.startswith(f"aten.group_norm.default 'norm' (test_api.py:{first + 1}): no kernel; ")
+    assert cumsum.startswith(f"aten.cumsum.default the model's forward (test_api.py:{first + 2}): no kernel; ")
+
+
+class Two(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 4, 3), nn.Conv2d(4, 4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = torch.relu(self.first(x))
+        y: Tensor = self.second(x)
+        return y
+
+
+class Partly(rl.RushlightQuantizer):
+    """Leaves the second convolution alone."""
+
+    def annotate(self, model: torch.fx.GraphModule) -> torch.fx.GraphModule:
+        model = super().annotate(model)
+        convolutions = [node for node in model.graph.nodes if "conv2d" in str(node.target)]
+        convolutions[1].meta.pop("quantization_annotation")
+        return model
+
+
+def test_an_operator_that_was_left_out_of_quantisation_is_named_with_its_module_and_line() -> None:
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    x = inputs()[:1]
+    prepared = prepare_pt2e(rl.capture(Two().eval(), x).module(check_guards=False), Partly())
+    prepared(*x)
+    program = torch.export.export(convert_pt2e(prepared), x)
+    with pytest.raises(rl.UnsupportedError) as caught:
+        rl.compile(program, target="cortex-m4")
+    (reason,) = caught.value.reasons
+    line = Two.forward.__code__.co_firstlineno + 2
+    assert reason.startswith(f"aten.conv2d.default 'second' (test_api.py:{line}): no integer form, ")
+    assert reason.endswith("quantise it with rl.quantize or RushlightQuantizer")
