@@ -24,7 +24,9 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.channels import Bounds, ChannelUse, Mix
+from rushlight.ops.linear_pairs import pair_kernel
 from rushlight.ops.tiles import TILES, tile_constants, tile_features, tile_scratch, usable_tiers
+from rushlight.ops.tiles_mve import beyond, whole_steps
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 
 PARAMS = ParamsType(
@@ -39,6 +41,7 @@ PARAMS = ParamsType(
         ("reserved", "int16_t", 1),
     ),
 )
+PAIR_PARAMS = ParamsType("rl_linear_pair_params", PARAMS.fields)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class LinearAttrs:
 def _lower(ctx: ImportContext, node: AtenNode) -> str:
     inputs = [node["input"], node["weight"]] + ([node["bias"]] if node["bias"] is not None else [])
     return ctx.emit("linear", inputs, LinearAttrs())
+
+
+def _scratch(tier: str, depth: int, rows: int) -> int:
+    """Bytes for the tile itself and the rows that are copied for it."""
+    return whole_steps(depth) * beyond(depth, depth, rows) if tier == "mve" else tile_scratch(tier, depth)
 
 
 @register
@@ -137,8 +145,9 @@ class Linear(Operator):
         }
         terms = self.terms(op, graph)
         usable, note = usable_tiers(tiers, terms)
-        return [
-            Kernel(
+        candidates: list[Kernel] = []
+        for tier in usable:
+            plain = Kernel(
                 symbol=f"rl_linear_s8_{tier}",
                 tier=tier,
                 header="linear/linear.h",
@@ -147,8 +156,12 @@ class Linear(Operator):
                 params=params,
                 constants=tile_constants(tier, w.data, terms, y.q.z),
                 takes_scratch=True,
-                scratch=tile_scratch(tier, w.shape[1]),
+                scratch=_scratch(tier, w.shape[1], params["rows"]),
                 note=note,
             )
-            for tier in usable
-        ]
+            pair = pair_kernel(tier, PAIR_PARAMS, params, w.data, terms, note)
+            if pair is None:
+                candidates.append(plain)
+            else:
+                candidates += [pair[0], plain] if pair[1] else [plain, pair[0]]
+        return candidates

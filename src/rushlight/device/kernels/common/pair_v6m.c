@@ -9,6 +9,7 @@
  *
  * which is the definition's product, rounding and zero point split at bit shift_low; most channels
  * have no lower part. All of it fits 32 unsigned bits. */
+#include "common/naked.h"
 #include "common/pair.h"
 
 enum { LONGEST = 13, BLOCK = 16, TAP_BYTES = 20 };
@@ -55,6 +56,7 @@ const int8_t *rl_pair_pixel_v6m(const rl_pair_layer *t, const int8_t *x, const i
 
 #if defined(__thumb__)
 
+/* clang-format off */
 /* A tap of 4 words: r5 words, r6 weights less words, sums in r8-r11. */
 #define RL_LOAD_TAP          \
     "ldrsb r4, [r6, r5]\n\t" \
@@ -66,71 +68,59 @@ const int8_t *rl_pair_pixel_v6m(const rl_pair_layer *t, const int8_t *x, const i
 
 /* high += (acc + 0x8000) >> 16: bit 15 is the last bit shifted out, and added as the carry. */
 #define RL_ADD_HIGH(high, acc) \
-    "mov r4, " acc             \
-    "\n\t"                     \
+    "mov r4, " acc "\n\t"      \
     "asrs r4, r4, #16\n\t"     \
     "adcs " high ", " high ", r4\n\t"
 
-#define RL_CLAMP(u)  \
-    "cmp " u         \
-    ", r9\n\t"       \
-    "bls 7f\n\t"     \
-    "asrs " u ", " u \
-    ", #31\n\t"      \
-    "mvns " u ", " u \
-    "\n\t"           \
-    "mov r2, r9\n\t" \
-    "ands " u ", " u \
-    ", r2\n"         \
+#define RL_CLAMP(u)              \
+    "cmp " u ", r9\n\t"          \
+    "bls 7f\n\t"                 \
+    "asrs " u ", " u ", #31\n\t" \
+    "mvns " u ", " u "\n\t"      \
+    "mov r2, r9\n\t"             \
+    "ands " u ", " u ", r2\n"    \
     "7:\n\t"
 
-#define RL_STORE(u)  \
-    "add " u         \
-    ", r8\n\t"       \
-    "lsrs " u ", " u \
-    ", #24\n\t"      \
-    "strb " u        \
-    ", [r5]\n\t"     \
+#define RL_STORE(u)              \
+    "add " u ", r8\n\t"          \
+    "lsrs " u ", " u ", #24\n\t" \
+    "strb " u ", [r5]\n\t"       \
     "add r5, r10\n\t"
 
-#define RL_PUT(u) \
-    RL_CLAMP(u)   \
-    "muls " u ", r4, " u "\n\t" RL_STORE(u)
+#define RL_PUT(u)               \
+    RL_CLAMP(u)                 \
+    "muls " u ", r4, " u "\n\t" \
+    RL_STORE(u)
 
-#define RL_PUT_LOW(u)     \
-    RL_CLAMP(u)           \
-    "mov r7, " u          \
-    "\n\t"                \
-    "muls r7, r6, r7\n\t" \
-    "add r7, r11\n\t"     \
-    "lsrs r7, r3\n\t"     \
-    "muls " u ", r4, " u  \
-    "\n\t"                \
-    "adds " u ", " u ", r7\n\t" RL_STORE(u)
+#define RL_PUT_LOW(u)           \
+    RL_CLAMP(u)                 \
+    "mov r7, " u "\n\t"         \
+    "muls r7, r6, r7\n\t"       \
+    "add r7, r11\n\t"           \
+    "lsrs r7, r3\n\t"           \
+    "muls " u ", r4, " u "\n\t" \
+    "adds " u ", " u ", r7\n\t" \
+    RL_STORE(u)
 
 /* The sums of word j, into r0 and r1. */
-#define RL_SUMS(total, high) \
-    "ldr r0, [sp, #" total   \
-    "]\n\t"                  \
-    "ldr r1, [sp, #" high    \
-    "]\n\t"                  \
-    "lsls r2, r1, #16\n\t"   \
+#define RL_SUMS(total, high)       \
+    "ldr r0, [sp, #" total "]\n\t" \
+    "ldr r1, [sp, #" high "]\n\t"  \
+    "lsls r2, r1, #16\n\t"         \
     "subs r0, r0, r2\n\t"
 
-#define RL_PUT_ALL(put)                                                                     \
-    RL_SUMS("0", "16")                                                                      \
-    put("r0") put("r1") RL_SUMS("4", "20") put("r0") put("r1") RL_SUMS("8", "24") put("r0") \
-        put("r1") RL_SUMS("12", "28") put("r0") put("r1")
+#define RL_PUT_ALL(put)                     \
+    RL_SUMS("0", "16") put("r0") put("r1")  \
+    RL_SUMS("4", "20") put("r0") put("r1")  \
+    RL_SUMS("8", "24") put("r0") put("r1")  \
+    RL_SUMS("12", "28") put("r0") put("r1")
 
 /* Stack: 0 total of 4 words, 16 high of 4 words, 32 x, 36 weights less x, 40 channel, 44 y,
  * 48 channels left, 52 step, 56 channels left in the block, 60 from its end to the next block,
  * 64 channel_bytes. lr is the stream, r12 the end of the channel's. */
-__attribute__((naked)) const int8_t *rl_pair_tile_v6m(__attribute__((unused))
-                                                      const rl_pair_layer *t,
-                                                      __attribute__((unused)) const uint32_t *x,
-                                                      __attribute__((unused)) const int8_t *stream,
-                                                      __attribute__((unused)) const void *channels,
-                                                      __attribute__((unused)) int8_t *y) {
+RL_NAKED const int8_t *rl_pair_tile_v6m(RL_UNUSED const rl_pair_layer *t,
+                                        RL_UNUSED const uint32_t *x, RL_UNUSED const int8_t *stream,
+                                        RL_UNUSED const void *channels, RL_UNUSED int8_t *y) {
     __asm__(
         ".syntax unified\n\t"
         "push {r4-r7, lr}\n\t"
@@ -279,6 +269,7 @@ __attribute__((naked)) const int8_t *rl_pair_tile_v6m(__attribute__((unused))
         "mov r11, r7\n\t"
         "pop {r4-r7, pc}");
 }
+/* clang-format on */
 
 #else
 

@@ -1,6 +1,7 @@
 /* The tile of 8 pixels x 1 channel for Armv7-M and Armv8-M mainline: 6 instructions for 8 products,
  * and 15 to flush after each group. Assembly, as both compilers spill here and take twice as many;
  * the plain-C twin has the same name and results. */
+#include "common/naked.h"
 #include "common/pair.h"
 #include "common/requant.h"
 
@@ -31,28 +32,23 @@ const int8_t *rl_pair_pixel_v7m(const rl_pair_layer *t, const int8_t *x, const i
 
 #if defined(__thumb2__)
 
+/* clang-format off */
 #define RL_LOAD_TAP        \
     "ldm r9!, {r0-r3}\n\t" \
     "ldrsb r8, [r10], #1\n\t"
 
 /* Requantises the sum in u; r9 multiplier << 16, r10 addend, r11 shift - 16. */
-#define RL_PUT(u)         \
-    "smull r8, " u ", " u \
-    ", r9\n\t"            \
-    "add " u ", " u       \
-    ", r10\n\t"           \
-    "asr " u ", " u       \
-    ", r11\n\t"           \
+#define RL_PUT(u)                    \
+    "smull r8, " u ", " u ", r9\n\t" \
+    "add " u ", " u ", r10\n\t"      \
+    "asr " u ", " u ", r11\n\t"      \
     "ssat " u ", #8, " u "\n\t"
 
 /* Stack: 0 total of 4 words, 16 high of 4 words, 32 x, 36 channel, 40 y, 44 channels left, 48 step,
  * 52 zero_term, 56 stream. */
-__attribute__((naked)) const int8_t *rl_pair_tile_v7m(__attribute__((unused))
-                                                      const rl_pair_layer *t,
-                                                      __attribute__((unused)) const uint32_t *x,
-                                                      __attribute__((unused)) const int8_t *stream,
-                                                      __attribute__((unused)) const void *channels,
-                                                      __attribute__((unused)) int8_t *y) {
+RL_NAKED const int8_t *rl_pair_tile_v7m(RL_UNUSED const rl_pair_layer *t,
+                                        RL_UNUSED const uint32_t *x, RL_UNUSED const int8_t *stream,
+                                        RL_UNUSED const void *channels, RL_UNUSED int8_t *y) {
     __asm__(
         "push {r4-r11, lr}\n\t"
         "sub sp, #60\n\t"
@@ -155,6 +151,7 @@ __attribute__((naked)) const int8_t *rl_pair_tile_v7m(__attribute__((unused))
         "add sp, #60\n\t"
         "pop {r4-r11, pc}");
 }
+/* clang-format on */
 
 #else
 
