@@ -25,7 +25,7 @@ from rushlight.ops.softmax import SoftmaxAttrs
 from rushlight.ops.table import TableAttrs, function_table
 
 #: What a ReLU leaves: all of int8 stands for 0 and above.
-_RELU = QParams((0.02,), (-128,))
+RELU = QParams((0.02,), (-128,))
 _UNIT = QParams((1 / 256,), (-128,))
 
 Maker = Callable[[LayerShape, np.random.Generator], tuple[Graph, list[Array]]]
@@ -44,12 +44,14 @@ def single_layer(layer: LayerShape) -> tuple[Graph, list[Array]] | None:
     return make(layer, rng)
 
 
-def _activation(name: str, shape: Sequence[int], rng: np.random.Generator) -> tuple[Tensor, Array]:
+def activation(name: str, shape: Sequence[int], rng: np.random.Generator) -> tuple[Tensor, Array]:
+    """A tensor with the values that a ReLU leaves."""
     data = np.clip(np.rint(np.maximum(rng.normal(0.0, 60.0, shape), 0.0)) - 128, -128, 127).astype(np.int8)
-    return Tensor(name, tuple(shape), DType.INT8, _RELU), data
+    return Tensor(name, tuple(shape), DType.INT8, RELU), data
 
 
-def _graph(kind: str, attrs: Any, inputs: Sequence[Tensor], q: QParams) -> Graph:
+def one_op(kind: str, attrs: Any, inputs: Sequence[Tensor], q: QParams | None) -> Graph:
+    """The graph of one operator; ``q``: the quantisation of its output."""
     out = operator(kind).infer(attrs, inputs)[0]
     y = Tensor("y", out.shape, out.dtype, q)
     op = Op(kind, "layer", tuple(t.name for t in inputs), ("y",), attrs)
@@ -66,16 +68,17 @@ def _weighted(
     real /= np.sqrt(taps)
     scales = np.abs(real).max(axis=1) / 127
     integers = np.clip(np.rint(real / scales[:, None]), -127, 127).astype(np.int8).reshape(weight_shape)
-    bias = np.rint(rng.normal(0.0, 0.2, channels) / (scales * _RELU.s)).astype(np.int32)
-    x, data = _activation("x", shape, rng)
+    bias = np.rint(rng.normal(0.0, 0.2, channels) / (scales * RELU.s)).astype(np.int32)
+    x, data = activation("x", shape, rng)
     w = Tensor(
         "w", tuple(weight_shape), DType.INT8, QParams(tuple(scales.tolist()), (0,) * channels, 0, -127), integers
     )
     b = Tensor("b", (channels,), DType.INT32, None, bias)
-    deviation = float(np.sqrt(np.mean((data.astype(np.float64) + 128) ** 2))) * _RELU.s  # Σw² is about 1
+    # Σw² is about 1; a few inputs may all be 0.
+    deviation = max(0.1, float(np.sqrt(np.mean((data.astype(np.float64) + 128) ** 2))) * RELU.s)
     q = QParams((4 * deviation / 255,), (-128,))
     low, high = clamp_range(q.s, q.z, q.qmin, q.qmax, (0.0, np.inf))
-    return _graph(kind, attrs(low, high), [x, w, b], q), [data]
+    return one_op(kind, attrs(low, high), [x, w, b], q), [data]
 
 
 def _padding(layer: LayerShape) -> tuple[int, int, int, int]:
@@ -116,27 +119,27 @@ def _linear(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Ar
 
 def _binary(kind: str, attrs: Any, scale: float) -> Maker:
     def make(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Array]]:
-        (a, first), (b, second) = (_activation(name, (1, *layer.in_shape), rng) for name in "ab")
-        return _graph(kind, attrs, [a, b], QParams((scale,), (-128,))), [first, second]
+        (a, first), (b, second) = (activation(name, (1, *layer.in_shape), rng) for name in "ab")
+        return one_op(kind, attrs, [a, b], QParams((scale,), (-128,))), [first, second]
 
     return make
 
 
 def _average(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Array]]:
-    x, data = _activation("x", (1, *layer.in_shape), rng)
-    return _graph("avg_pool2d", AvgPool2dAttrs(layer.kernel, layer.stride), [x], QParams((0.015,), (-128,))), [data]
+    x, data = activation("x", (1, *layer.in_shape), rng)
+    return one_op("avg_pool2d", AvgPool2dAttrs(layer.kernel, layer.stride), [x], QParams((0.015,), (-128,))), [data]
 
 
 def _maximum(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Array]]:
-    x, data = _activation("x", (1, *layer.in_shape), rng)
+    x, data = activation("x", (1, *layer.in_shape), rng)
     attrs = MaxPool2dAttrs(layer.kernel, layer.stride, (1, 1), _padding(layer))
-    return _graph("max_pool2d", attrs, [x], _RELU), [data]
+    return one_op("max_pool2d", attrs, [x], RELU), [data]
 
 
 def _softmax(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Array]]:
     x = Tensor("x", (1, layer.in_shape[2]), DType.INT8, QParams((0.1,), (0,)))
     data = np.clip(np.rint(rng.normal(0.0, 40.0, x.shape)), -128, 127).astype(np.int8)
-    return _graph("softmax", SoftmaxAttrs(), [x], _UNIT), [data]
+    return one_op("softmax", SoftmaxAttrs(), [x], _UNIT), [data]
 
 
 def _relu6(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Array]]:
@@ -144,7 +147,7 @@ def _relu6(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Arr
     data = rng.integers(-128, 128, x.shape).astype(np.int8)
     q = QParams((6 / 255,), (-128,))
     table, _ = function_table(lambda v: np.clip(v, 0.0, 6.0), x.q, q, -128, 127)
-    return _graph("table", TableAttrs(), [x, Tensor("table", (256,), DType.INT8, None, table)], q), [data]
+    return one_op("table", TableAttrs(), [x, Tensor("table", (256,), DType.INT8, None, table)], q), [data]
 
 
 _MAKERS: dict[str, Maker] = {

@@ -53,13 +53,15 @@ def work_of(label: str, graph: Graph, given: Sequence[Array]) -> Work:
     return Work(label, graph, op, [by_name[t.name] if t.data is None else t.data for t in graph.ins(op)])
 
 
-def count_calls(work: Sequence[Work], kernels: Sequence[Kernel], target: Target, compiler: str) -> list[int | None]:
+def count_calls(
+    work: Sequence[Work], kernels: Sequence[Kernel], target: Target, compiler: str, opt: str = OPT
+) -> list[int | None]:
     """Instructions of each kernel's call; None where its output is not the reference's.
 
     Raises:
         RushlightError: building or running failed.
     """
-    elf = build(kernels, target, compiler)
+    elf = build(kernels, target, compiler, opt)
     numbers = numbering(kernels)
     cases = [case_bytes(w, k, numbers[k.symbol]) for w, k in zip(work, kernels, strict=True)]
     result = run_qemu(elf, target, cases, 4, timeout_s=TIMEOUT_S)

@@ -153,5 +153,7 @@ def broadcast_features(params: Mapping[str, Any], lanes: int) -> dict[str, float
     kind = "pair" if params["walk.a_inner"] and params["walk.b_inner"] else "scale"
     features = {"calls": 1.0, f"{kind} runs": float(runs), f"{kind} blocks": float(runs * (inner // lanes))}
     if lanes > 1:
-        features |= {f"{kind} left": float(runs * (inner % lanes)), f"{kind} tails": float(runs * (inner % lanes > 0))}
+        left = inner % lanes
+        counts = {"loops": inner >= lanes, "left": left, "tails": left > 0}
+        features |= {f"{kind} {name}": float(runs * count) for name, count in counts.items()}
     return features

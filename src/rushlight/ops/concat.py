@@ -27,6 +27,7 @@ from rushlight.ops.base import (
 )
 from rushlight.ops.channels import ChannelUse, Tie, carried, channels_of
 from rushlight.ops.table import indexed_by_byte, requantize_table
+from rushlight.ops.walks import added, aligned, memcpy
 
 #: Kernels exist for so many inputs; one with fewer leaves the last ones empty.
 COUNTS = (2, 4, 8, 16, 32)
@@ -151,17 +152,13 @@ class Concat(Operator):
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         p = kernel.params
-        outer, features = p["outer"], dict.fromkeys(("rows", "words", "bytes", "mapped rows", "mapped"), 0.0)
+        outer, i, parts = p["outer"], np.arange(p["outer"]), [{"calls": 1.0}]
         for run, offset, table in zip(p["run"], p["offset"], p["table"], strict=True):
             if table >= 0:
-                features["mapped rows"] += outer
-                features["mapped"] += outer * run
+                parts.append({"mapped rows": float(outer), "mapped": float(outer * run)})
             elif run > 0:
-                words = run // 4 if (run | offset | p["row"]) % 4 == 0 else 0
-                features["rows"] += outer
-                features["words"] += outer * words
-                features["bytes"] += outer * (run - 4 * words)
-        return {"calls": 1.0, **features}
+                parts.append(memcpy(run, aligned(i * run, offset + i * p["row"]), outer))
+        return added(parts)
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         ins, y, axis = graph.ins(op), graph.outs(op)[0], op.attrs.axis

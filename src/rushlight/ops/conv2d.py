@@ -37,7 +37,7 @@ from rushlight.ops.tiles import (
     tile_scratch,
     usable_tiers,
 )
-from rushlight.ops.walks import gather_runs, gather_taps
+from rushlight.ops.walks import gather_runs, gather_taps, pair_pixels
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
 
@@ -217,6 +217,15 @@ class Conv2d(Operator):
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         tier, p = kernel.tier, kernel.params
+        if kernel.symbol == f"rl_conv2d_s8_{tier}_pair":
+            channels = p["groups"] * p["group_out"]
+            # v7m: each group's length among the weights, and a 0 a channel; v6m: apart, and the number of groups a channel.
+            lengths = (
+                kernel.constants[0].data.size - channels * p["depth"]
+                if tier == "v7m"
+                else kernel.constants[1].data.size
+            )
+            return pair_pixels(p, lengths - channels, PIXELS)
         if kernel.symbol != f"rl_conv2d_s8_{tier}" or tier not in TILES:
             return {}
         height, width, lines = p["window.out_h"], p["window.out_w"], p["window.batch"] * p["groups"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import Array, Kernel, Operator, ParamsType, register, spec
+from rushlight.ops.walks import memcpy
 
 PARAMS = ParamsType("rl_copy_params", (("bytes", "int32_t", 1),))
 
@@ -32,8 +33,7 @@ class Copy(Operator):
         return [inputs[0].copy()]
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
-        size = kernel.params["bytes"]
-        return {"calls": 1.0, "words": float(size // 4), "bytes": float(size % 4)}
+        return memcpy(kernel.params["bytes"], 1, 1)
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         params = {"bytes": graph.ins(op)[0].nbytes}

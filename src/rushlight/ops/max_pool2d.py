@@ -106,8 +106,9 @@ class MaxPool2d(Operator):
             "listed taps": float((listed * taps).sum()),
             "repeated": float((listed * (rounds * (TAPS - 1) + 1 - taps)).sum()),
             "rounds": float(rounds.sum()),
-            "blocks": float(rounds.sum() * -(-channels // lanes)),
-            "tails": float(rounds.sum() * (kernel.tier == "mve" and channels % lanes > 0)),
+            "loops": float(rounds.sum() * (channels >= lanes)),
+            "blocks": float(rounds.sum() * (channels // lanes)),
+            "tails": float(rounds.sum() * (channels % lanes > 0)),
         }
         return w.features | {name: w.batch * count for name, count in counts.items()}
 

@@ -26,7 +26,8 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.channels import ChannelUse, carried
-from rushlight.ops.strided import merged, odometer, row_major_strides
+from rushlight.ops.strided import merged, odometer, row_major_strides, walked
+from rushlight.ops.walks import aligned, fills, memcpy
 
 OUTER = 5
 
@@ -135,11 +136,9 @@ class Pad(Operator):
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         p = kernel.params
         turns, run = product(p["outer"]), p["run"]
-        steps = (p["x_start"], p["y_start"], run, *p["x_step"], *p["y_step"])
-        words = run // 4 if all(step % 4 == 0 for step in steps) else 0
-        filled = p["total"] - turns * run
-        counts = {"turns": turns, "words": turns * words, "bytes": turns * (run - 4 * words), "filled": filled}
-        return {"calls": 1.0} | {name: float(count) for name, count in counts.items()}
+        x, y = (walked(p["outer"], p[f"{name}_step"]) + p[f"{name}_start"] for name in "xy")
+        gaps = np.diff(np.concatenate([[-run], y, [p["total"]]])) - run
+        return {"calls": 1.0, **fills(gaps, 1), **memcpy(run, aligned(x, y), turns)}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, y = graph.ins(op)[0], graph.outs(op)[0]

@@ -23,7 +23,8 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.strided import Axis, merged, odometer, row_major_strides
+from rushlight.ops.strided import Axis, merged, odometer, row_major_strides, walked
+from rushlight.ops.walks import aligned, memcpy
 
 OUTER = 4
 
@@ -122,9 +123,9 @@ class Permute(Operator):
         features = {"calls": 1.0, "turns": float(turns)}
         if p["column_stride"] == 1:
             length = columns * size
-            words = length // 4 if length % 4 == 0 and p["row_stride"] * size % 4 == 0 else 0
-            copied = {"copies": 1, "copy words": words, "copy bytes": length - 4 * words}
-            return features | {name: float(turns * rows * count) for name, count in copied.items()}
+            x = size * (walked(p["outer"], p["step"])[:, None] + p["row_stride"] * np.arange(rows))
+            y = length * np.arange(turns * rows).reshape(turns, rows)
+            return features | memcpy(length, aligned(x, y), turns * rows)
         if p["row_stride"] == 1 and size == 1:
             fours, left = divmod(columns, 4)
             threes, ones = (1, 0) if left == 3 else (0, left)

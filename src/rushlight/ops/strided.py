@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 #: A dimension of the output and the stride of each operand along it (in elements; 0: the operand is broadcast).
 Axis = tuple[int, tuple[int, ...]]
 
@@ -45,3 +48,13 @@ def odometer(axes: Sequence[Axis], count: int, operand: int) -> tuple[list[int],
         steps[k] = strides[k] - inside
         inside += strides[k] * (sizes[k] - 1)
     return sizes, steps
+
+
+def walked(sizes: Sequence[int], steps: Sequence[int]) -> NDArray[np.int64]:
+    """An operand's offset in each turn of an ``odometer``, from 0 on."""
+    offsets, inside = np.zeros(1, np.int64), 0
+    for size, step in zip(reversed(sizes), reversed(steps), strict=True):
+        stride = step + inside
+        offsets = (stride * np.arange(size)[:, None] + offsets).reshape(-1)
+        inside += stride * (size - 1)
+    return offsets

@@ -96,7 +96,7 @@ class Table(Operator):
         count, lanes = kernel.params["count"], 16 if kernel.tier == "mve" else 4
         left = count % lanes
         tail = float(left > 0) if kernel.tier == "mve" else float(left)
-        return {"calls": 1.0, "blocks": float(count // lanes), "left": tail}
+        return {"calls": 1.0, "loops": float(count >= lanes), "blocks": float(count // lanes), "left": tail}
 
     def bounds(self, op: Op, graph: Graph, inputs: Sequence[Bounds]) -> Bounds:
         table = graph.ins(op)[1].data

@@ -5,7 +5,7 @@ Counted as ``walk.h`` of convolution and depthwise convolution and ``common/pool
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +26,7 @@ class Axis:
     @property
     def whole(self) -> NDArray[np.bool_]:
         """Output positions whose window lies inside the input."""
-        whole: NDArray[np.bool_] = self.inside.all(axis=1)
-        return whole
+        return np.asarray(self.inside.all(axis=1), np.bool_)
 
 
 def axis(params: Mapping[str, Any], letter: str) -> Axis:
@@ -48,6 +47,32 @@ def fills(sizes: NDArray[np.int64], counts: NDArray[np.int64] | int) -> Features
         "fill words": float((many * (sizes // 4)).sum()),
         "fill bytes": float((many * (sizes % 4)).sum()),
     }
+
+
+def memcpy(size: int, aligned: int, times: int) -> Features:
+    """``times`` calls of memcpy, ``aligned`` of them between multiples of 4, where it moves words, then bytes."""
+    words, left, beside = size // 4, size % 4, times - aligned
+    return {
+        "copies": float(times),
+        "word loops": float(aligned * (words > 0)),
+        "words": float(aligned * words),
+        "byte loops": float(aligned * (left > 0) + beside * (size > 0)),
+        "bytes": float(aligned * left + beside * size),
+    }
+
+
+def aligned(*offsets: NDArray[np.int64]) -> int:
+    """In how many places all of the offsets are multiples of 4."""
+    return int(np.logical_and.reduce([offset % 4 == 0 for offset in offsets]).sum())
+
+
+def added(parts: Iterable[Features]) -> Features:
+    """The sum of features by name."""
+    total: Features = {}
+    for part in parts:
+        for name, count in part.items():
+            total[name] = total.get(name, 0.0) + count
+    return total
 
 
 def copies(tier: str, sizes: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Features:
@@ -104,6 +129,48 @@ def gather_taps(tier: str, params: Mapping[str, Any], groups: int, group_in: int
         **fills(np.array([group_in]), taps - inside),
     }
     return {name: value * groups * int(params["window.batch"]) for name, value in one.items()}
+
+
+def pair_pixels(params: Mapping[str, Any], flushes: int, pixels: int) -> Features:
+    """``rl_conv2d_pair_walk``: tiles of ``pixels`` output pixels, the last one overlapping, and single ones.
+
+    ``flushes``: the groups that the taps of all channels are cut into.
+    """
+    down, across = axis(params, "h"), axis(params, "w")
+    height, width, batch = down.inside.shape[0], across.inside.shape[0], int(params["window.batch"])
+    groups, depth, channels = (int(params[name]) for name in ("groups", "depth", "group_out"))
+    tiles, single = divmod(height * width, pixels)
+    if tiles and single >= 3:  # RL_PAIR_OVERLAP
+        tiles, single = tiles + 1, 0
+    run_taps = int(params["run_taps"])
+    runs = down.inside.shape[1] * across.inside.shape[1] // run_taps
+    size = run_taps * int(params["group_in"])
+    # Runs that are partly padding are put together first.
+    inside = across.inside.sum(axis=1)
+    cut = int(((inside > 0) & (inside < run_taps)).sum()) if run_taps > 1 else 0
+    lines = float(batch * groups)
+    packed = lines * tiles * pixels / 2 * runs
+    narrow = (params["out_min"], params["out_max"]) != (-128, 127)
+    return {
+        "calls": 1.0,
+        "lines": lines,
+        "tiles": lines * tiles,
+        "tile channels": lines * tiles * channels,
+        "tile taps": lines * tiles * channels * depth,
+        "flushes": float(batch * tiles * flushes),
+        "packed runs": packed,
+        "packed fours": packed * (size // 4),
+        "packed left": packed * (size % 4),
+        "cut runs": lines * int(down.inside.sum()) * cut,
+        "cut bytes": lines * int(down.inside.sum()) * cut * size,
+        "single": lines * single,
+        "single runs": lines * single * runs,
+        "single bytes": lines * single * depth,
+        "single channels": lines * single * channels,
+        "single taps": lines * single * channels * depth,
+        "single flushes": float(batch * single * flushes),
+        "clamped": lines * height * width * channels * narrow,
+    }
 
 
 def depthwise_points(params: Mapping[str, Any], pixels: int) -> Features:

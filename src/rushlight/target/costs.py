@@ -59,9 +59,10 @@ class CostTable:
     def predict(self, symbol: str, features: Mapping[str, float], core: Core) -> Cost | None:
         """The cost of a call of a kernel; None where it was not measured on the core, or its features have changed."""
         entry = self.kernels.get(self.stand_ins.get(core.name, core.name), {}).get(symbol)
-        if entry is None or not features or not features.keys() <= entry.instructions.keys():
+        counted = {name: count for name, count in features.items() if count}
+        if entry is None or not counted or not counted.keys() <= entry.instructions.keys():
             return None
-        instructions = sum(entry.instructions[name] * count for name, count in features.items())
+        instructions = sum(entry.instructions[name] * count for name, count in counted.items())
         known = entry.cycles is not None and core.name in self.cycle_errors
         return Cost(instructions, instructions * entry.cycles if known and entry.cycles is not None else None)
 
