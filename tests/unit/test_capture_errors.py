@@ -82,9 +82,10 @@ def test_script_module() -> None:
     [
         (X, "one tensor, not a tuple"),
         ({"x": X}, "is a dict, not a tuple"),
-        ((X.numpy(),), "example_inputs[0] is a ndarray, not a tensor"),
+        ((X.numpy(),), "example_inputs[0] is a ndarray, not a tensor; convert it"),
+        ((X[:0],), "example_inputs[0] is empty: float32[0, 6]"),
         ((X.double(),), "example_inputs[0] is float64"),
-        (([X, X],), "example_inputs[0] is a list"),
+        (([X, X],), "example_inputs[0] is a list, not a tensor; let forward take each"),
         ((X, X), "forward fails on example_inputs"),
         ((X[:, :3],), "forward fails on example_inputs"),
         ((), "forward fails on example_inputs"),
@@ -94,13 +95,14 @@ def test_wrong_example_inputs(inputs: Any, wanted: str) -> None:
     assert wanted in refusal(nn.Linear(6, 2), inputs)
 
 
-def test_control_flow_on_data_names_the_line() -> None:
+def test_control_flow_on_data_names_the_line(capfd: pytest.CaptureFixture[str]) -> None:
     def function(x: Tensor) -> Tensor:
         return x + 1 if x.sum() > 0 else x - 1
 
     message = refusal(Simple(function))
     assert "depends on data" in message
     assert "test_capture_errors.py:" in message
+    assert capfd.readouterr() == ("", "")  # nothing but the one line
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,9 @@ X = torch.zeros(1, 3, 6, 6)
         ([(X.double(),)], "is float64"),
         ([(X,), (X * float("nan"),)], "calibration batch 1, input 0 holds NaN or infinity (108 of 108 values)"),
         ([(X / 0 + float("inf"),)], "holds NaN or infinity"),
-        ([(X[:0],)], "is [0, 3, 6, 6]"),
+        ([(X[:0],)], "calibration batch 0[0] is empty: float32[0, 3, 6, 6]"),
+        ([(X[0],)], "its first dimension is missing: x.unsqueeze(0)"),
+        (None, "calibration_batches is a NoneType; pass a list"),
     ],
 )
 def test_ill_fitting_calibration_data(batches: Any, wanted: str) -> None:

@@ -130,6 +130,7 @@ def test_too_little_flash_is_said_with_region_bytes_and_largest_layers() -> None
     message = str(caught.value)
     assert f"constants take {need} bytes of region 'flash', which has {need - 7}: 7 too many" in message
     assert "largest: 'body.fc1'" in message
+    assert " 0 bytes" not in message
 
 
 def test_an_operator_without_a_kernel_names_the_users_layer(monkeypatch: pytest.MonkeyPatch) -> None:

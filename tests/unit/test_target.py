@@ -83,6 +83,7 @@ def test_targets_can_be_keys() -> None:
     [
         ("cortex-m5", r"unknown target 'cortex-m5': did you mean .*cortex-m55.*`rushlight targets`"),
         ("microbits", r"did you mean microbit\?"),
+        ("m4", r"did you mean cortex-m4\?"),
         ("esp32", r"unknown target 'esp32': it is a core, a board or a path .*`rushlight targets`"),
         ("cortex-m4@microbit", r"board microbit does not run cortex-m4 code; it runs cortex-m0, cortex-m0plus"),
         ("no/such/board.toml", r"no/such/board.toml: cannot read the board"),

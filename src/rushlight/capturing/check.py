@@ -35,14 +35,15 @@ def check_inputs(inputs: Any, what: str = "example_inputs") -> tuple[Tensor, ...
         )
     for index, value in enumerate(inputs):
         if not isinstance(value, Tensor):
-            raise RushlightError(
-                f"{what}[{index}] is a {type(value).__name__}, not a tensor; "
-                "let forward take each tensor as an argument of its own"
-            )
+            nested = isinstance(value, (tuple, list, dict))
+            hint = "let forward take each as an argument of its own" if nested else "convert it: torch.as_tensor(x)"
+            raise RushlightError(f"{what}[{index}] is a {type(value).__name__}, not a tensor; {hint}")
         if value.dtype not in _INPUT_TYPES:
             raise RushlightError(f"{what}[{index}] is {short(value.dtype)}; use float32: x.float()")
         if value.device.type != "cpu":
             raise RushlightError(f"{what}[{index}] is on {value.device}; move it with .cpu()")
+        if not value.numel():
+            raise RushlightError(f"{what}[{index}] is empty: {describe(value)}; give every dimension at least size 1")
     return tuple(inputs)
 
 

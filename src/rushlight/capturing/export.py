@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import warnings
+from contextlib import redirect_stderr
 from typing import Any
 
 import torch
@@ -19,6 +21,7 @@ from rushlight.capturing.constants import fold_constants
 from rushlight.capturing.inplace import remove_in_place
 from rushlight.capturing.norms import fold_batch_norms
 from rushlight.capturing.notes import add_note, source_of
+from rushlight.capturing.quiet import errors_only
 from rushlight.capturing.state import reason, refuse_state
 from rushlight.errors import RushlightError
 
@@ -90,8 +93,13 @@ def export(
     module: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> torch.export.ExportedProgram:
     """``torch.export.export`` with its errors on one line and its chatter off."""
-    try:
-        with warnings.catch_warnings(), torch.no_grad():
+    try:  # where it fails it prints half of a graph
+        with (
+            warnings.catch_warnings(),
+            torch.no_grad(),
+            redirect_stderr(io.StringIO()),
+            errors_only("torch.fx.experimental.symbolic_shapes"),
+        ):
             warnings.simplefilter("ignore")
             return torch.export.export(module, inputs, kwargs, strict=False)
     except Exception as error:
@@ -102,8 +110,8 @@ def _why_export_failed(error: Exception) -> str:
     text = reason(error)
     if "data-dependent" in text or "GuardOnDataDependent" in type(error).__name__:
         return (
-            f"the model's control flow depends on data (an `if` or a loop on a tensor's values), which a fixed program cannot "
-            f"follow: {text}; use torch.where, or take the decision outside of the model"
+            f"the model depends on data (an `if`, a loop or a number taken from a tensor's values), which a fixed program "
+            f"cannot follow: {text}; use tensor operations, or take the decision outside of the model"
         )
     if "were assigned during export" in text:
         return f"the model keeps state in a plain attribute: {text}; take it as an input of forward and return its new value"

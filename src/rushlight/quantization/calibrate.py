@@ -35,6 +35,10 @@ def calibrate(
     """
     if isinstance(batches, Tensor):
         raise RushlightError("calibration_batches is one tensor; pass a list of tuples, one tuple of inputs a batch")
+    if not isinstance(batches, Iterable):
+        raise RushlightError(
+            f"calibration_batches is a {type(batches).__name__}; pass a list of tuples, one tuple of inputs a batch"
+        )
     total = len(batches) if isinstance(batches, Sized) else 0
     state = _state(prepared)
     kept = {name: value.clone() for name, value in state.items()}
@@ -109,6 +113,8 @@ def _check_fit(what: str, given: Tensor, wanted: Tensor) -> None:
         hint = ""
         if sorted(given.shape[1:]) == sorted(wanted.shape[1:]) and given.dim() > 2:
             hint = "; it looks like another layout (NHWC?): permute it to the model's"
+        if given.shape == wanted.shape[1:]:
+            hint = "; its first dimension is missing: x.unsqueeze(0) adds it"
         raise RushlightError(f"{what} is {list(given.shape)}, example_inputs has {list(wanted.shape)}{hint}")
     if given.is_floating_point() and not torch.isfinite(given).all():
         bad = int((~torch.isfinite(given)).sum())

@@ -6,25 +6,7 @@ function that will go. Neither touches PT2E, and a user can do nothing about the
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from rushlight.capturing.quiet import errors_only
 
-import torch  # sets up its loggers, whose levels are changed below  # noqa: F401
-
-
-@contextmanager
-def _errors_only(*names: str) -> Iterator[None]:
-    loggers = [logging.getLogger(name) for name in names]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-
-
-with _errors_only("torchao", "torch.utils._pytree"):
+with errors_only("torchao", "torch.utils._pytree"):
     import torchao.quantization.pt2e  # noqa: F401

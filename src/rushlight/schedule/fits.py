@@ -50,5 +50,5 @@ def _layer(call: Call) -> str:
 
 
 def _largest(sizes: Iterable[tuple[int, str]]) -> str:
-    top = sorted(sizes, key=lambda entry: (-entry[0], entry[1]))[:_SHOWN]
+    top = sorted((entry for entry in sizes if entry[0]), key=lambda entry: (-entry[0], entry[1]))[:_SHOWN]
     return ", ".join(f"{name} {size} bytes" for size, name in top)

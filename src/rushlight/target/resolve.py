@@ -103,7 +103,9 @@ def _core_note(core: Core, board: Board) -> str:
 
 def _unknown(spec: str) -> RushlightError:
     known = [*cores(), *board_names()]
-    close = difflib.get_close_matches(spec.lower(), known, n=3, cutoff=0.5)
+    name = spec.strip().lower()
+    close = [k for k in known if name and k.endswith(f"-{name}")]
+    close = close or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     return RushlightError(
         f"unknown target '{spec}': {hint}it is a core, a board or a path to a board.toml; "
