@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import json
-import logging
 import os
 import sys
 import traceback
@@ -237,17 +236,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names in the report may be of any alphabet
-    logged = logging.root.manager.disable
-    logging.disable(logging.WARNING)  # torch's
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", RushlightWarning)
-            code = _run(sys.argv[1:] if arguments is None else arguments)
-        for warning in caught:
-            _say(f"warning: {warning.message}")
-    finally:
-        logging.disable(logged)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", RushlightWarning)
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+    for warning in caught:
+        _say(f"warning: {warning.message}")
     raise SystemExit(code)
 
 
