@@ -313,7 +313,7 @@ class Conv2d(Operator):
             symbol=f"rl_conv2d_s8_{tier}_pair",
             tier=tier,
             header="conv2d/pair.h",
-            sources=(f"conv2d/{tier}_pair.c", f"common/pair_{tier}.c"),
+            sources=(f"conv2d/{tier}_pair.c", "conv2d/pair_walk.c", f"common/pair_{tier}.c"),
             params_type=PAIR_PARAMS,
             params=params,
             constants=plan.constants(attrs.groups),

@@ -64,25 +64,4 @@ rl_pair_pixel_function rl_pair_pixel_v7m;
 rl_pair_tile_function rl_pair_tile_v6m;
 rl_pair_pixel_function rl_pair_pixel_v6m;
 
-static inline uint32_t rl_pair(int32_t x0, int32_t x1) {
-    return (uint32_t)x0 + ((uint32_t)x1 << 16);
-}
-
-/* size taps of two pixels as words, each RL_PAIR_WORDS behind the one before. */
-static inline void rl_pair_pack(uint32_t *to, const int8_t *x0, const int8_t *x1, int32_t size) {
-    for (; size >= 4; size -= 4) {
-        to[0] = rl_pair(x0[0], x1[0]);
-        to[RL_PAIR_WORDS] = rl_pair(x0[1], x1[1]);
-        to[2 * RL_PAIR_WORDS] = rl_pair(x0[2], x1[2]);
-        to[3 * RL_PAIR_WORDS] = rl_pair(x0[3], x1[3]);
-        to += 4 * RL_PAIR_WORDS;
-        x0 += 4;
-        x1 += 4;
-    }
-    for (; size > 0; size--) {
-        *to = rl_pair(*x0++, *x1++);
-        to += RL_PAIR_WORDS;
-    }
-}
-
 #endif
