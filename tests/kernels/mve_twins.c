@@ -83,6 +83,7 @@ static void bytes(rl_s8x16 a, rl_s8x16 b, rl_pred m8, int32_t n) {
 static void halves(rl_s8x16 low, rl_s16x8 a, rl_s16x8 b, int32_t n) {
     s16(rl_vdupq_n_s16((int16_t)n));
     s16(rl_vaddq_s16(a, b));
+    s16(rl_vqaddq_s16(a, b));
     s16(rl_vsubq_s16(a, b));
     s16(rl_vmulq_s16(a, b));
     s16(rl_vaddq_n_s16(a, (int16_t)n));

@@ -37,6 +37,7 @@ from rushlight.ops.tiles import (
     tile_scratch,
     usable_tiers,
 )
+from rushlight.ops.tiles_mve import beyond, gathered, whole_steps
 from rushlight.ops.walks import gather_runs, gather_taps, pair_pixels
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
@@ -139,6 +140,16 @@ def _gather(attrs: Conv2dAttrs) -> int:
     if one_run and attrs.padding == (0, 0, 0, 0):
         return DIRECT
     return RUNS if runs else TAPS
+
+
+def _scratch(tier: str, params: Mapping[str, Any], pixels: int) -> int:
+    """Bytes for the tile itself and the windows that are gathered for it."""
+    depth: int = params["depth"]
+    direct = params["gather"] == DIRECT
+    if tier == "mve":
+        step = params["window.stride_w"] * params["window.in_c"]
+        return whole_steps(depth) * (beyond(depth, step, pixels) if direct else gathered(depth))
+    return tile_scratch(tier, depth) + (0 if direct else TILE_ROWS * depth)
 
 
 @register
@@ -279,7 +290,7 @@ class Conv2d(Operator):
             params=params,
             constants=tile_constants(tier, rows, terms, y.q.z, attrs.groups),
             takes_scratch=True,
-            scratch=tile_scratch(tier, depth) + (0 if gather == DIRECT else TILE_ROWS * depth),
+            scratch=_scratch(tier, params, y.elements // w.shape[0]),
             note=note,
         )
 

@@ -26,7 +26,7 @@ from rushlight.ops.base import (
 from rushlight.ops.channels import Bounds, ChannelUse, Mix
 from rushlight.ops.linear_pairs import pair_kernel
 from rushlight.ops.tiles import TILES, tile_constants, tile_features, tile_scratch, usable_tiers
-from rushlight.ops.tiles_mve import beyond, whole_steps
+from rushlight.ops.tiles_mve import beyond, one_row_constants, whole_steps
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 
 PARAMS = ParamsType(
@@ -159,6 +159,15 @@ class Linear(Operator):
                 scratch=_scratch(tier, w.shape[1], params["rows"]),
                 note=note,
             )
+            if tier == "mve" and params["rows"] == 1:
+                candidates.append(
+                    replace(
+                        plain,
+                        symbol="rl_linear_s8_mve_row",
+                        sources=("linear/mve_row.c",),
+                        constants=one_row_constants(w.data, terms),
+                    )
+                )
             pair = pair_kernel(tier, PAIR_PARAMS, params, w.data, terms, note)
             if pair is None:
                 candidates.append(plain)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rushlight.ops.base import Array, Constant
+from rushlight.ops.tiles_mve import two_row_channels, two_row_weights
 from rushlight.ops.weighted import ChannelTerms
 
 TILE_ROWS = 2  # RL_TILE_ROWS
@@ -38,6 +39,8 @@ def tile_scratch(tier: str, depth: int) -> int:
 def pack_weights(tier: str, rows: Array, groups: int = 1) -> Array:
     """int8 weights [output channels, depth], as one array [groups, bytes a group], in the order the tier's tile reads them."""
     channels, depth = rows.shape[0] // groups, rows.shape[1]
+    if tier == "mve":
+        return two_row_weights(rows, groups)
     if tier != "dsp":
         return rows.reshape(groups, channels * depth)
     filled = np.pad(rows, ((0, 0), (0, _round_up(depth, 4) - depth)))
@@ -48,12 +51,9 @@ def pack_weights(tier: str, rows: Array, groups: int = 1) -> Array:
 
 
 def pack_channels(tier: str, terms: ChannelTerms, zero_point: int, groups: int = 1) -> Constant:
-    """``rl_channel`` entries, for DSP ``rl_channel_dsp``, for MVE ``rl_channels_mve`` (each group filled up to fours)."""
+    """``rl_channel`` entries, for DSP ``rl_channel_dsp``, for MVE ``rl_channels_mve``."""
     if tier == "mve":
-        fields = np.stack([terms.bias, terms.multiplier << 16, 15 - terms.shift]).reshape(3, groups, -1)
-        filled = np.pad(fields, ((0, 0), (0, 0), (0, -fields.shape[2] % 4)))
-        fours = filled.reshape(3, -1, 4).swapaxes(0, 1)
-        return Constant("channels", fours.astype("<i4").reshape(-1), "int32_t")
+        return two_row_channels(terms, groups)
     if tier != "dsp":
         return terms.constant()
     packed = np.zeros(len(terms.bias), np.dtype([("b", "<i4"), ("a", "<i4"), ("m", "<i2"), ("s", "<u2")]))

@@ -90,6 +90,7 @@ RL_MVE(rl_s16x8, vaddq_n_s16, (rl_s16x8 a, int16_t b), (a, b))
 RL_MVE(rl_s32x4, vaddq_n_s32, (rl_s32x4 a, int32_t b), (a, b))
 RL_MVE(rl_s32x4, vmulq_n_s32, (rl_s32x4 a, int32_t b), (a, b))
 RL_MVE(rl_s32x4, vmlaq_n_s32, (rl_s32x4 a, rl_s32x4 b, int32_t c), (a, b, c)) /* a + b * c */
+RL_MVE(rl_s16x8, vqaddq_s16, (rl_s16x8 a, rl_s16x8 b), (a, b))
 RL_MVE(rl_s16x8, vqaddq_n_s16, (rl_s16x8 a, int16_t b), (a, b))
 RL_MVE(rl_s8x16, vmaxq_s8, (rl_s8x16 a, rl_s8x16 b), (a, b))
 RL_MVE(rl_s8x16, vminq_s8, (rl_s8x16 a, rl_s8x16 b), (a, b))

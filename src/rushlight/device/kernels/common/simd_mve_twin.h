@@ -135,6 +135,8 @@ RL_EACH(s32x4, vaddq_n_s32, (rl_s32x4 a, int32_t b), (uint32_t)a.lane[i] + (uint
 RL_EACH(s32x4, vmulq_n_s32, (rl_s32x4 a, int32_t b), (uint32_t)a.lane[i] * (uint32_t)b)
 RL_EACH(s32x4, vmlaq_n_s32, (rl_s32x4 a, rl_s32x4 b, int32_t c),
         (uint32_t)a.lane[i] + (uint32_t)b.lane[i] * (uint32_t)c)
+RL_EACH(s16x8, vqaddq_s16, (rl_s16x8 a, rl_s16x8 b),
+        rl_twin_clip(a.lane[i] + b.lane[i], INT16_MIN, INT16_MAX))
 RL_EACH(s16x8, vqaddq_n_s16, (rl_s16x8 a, int16_t b),
         rl_twin_clip(a.lane[i] + b, INT16_MIN, INT16_MAX))
 RL_EACH(s8x16, vmaxq_s8, (rl_s8x16 a, rl_s8x16 b), a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i])

@@ -22,7 +22,7 @@ typedef struct rl_channel_dsp {
     uint16_t shift; /* 16 less than in the definition */
 } rl_channel_dsp;
 
-/* What belongs to four output channels on the MVE tier, without pre. */
+/* What belongs to a block of four output channels on the MVE tier, without pre. */
 typedef struct rl_channels_mve {
     int32_t bias[4];
     int32_t multiplier_high[4]; /* multiplier << 16 */
@@ -65,6 +65,10 @@ static inline void rl_tile_run(const rl_tile *t, int32_t count, const int8_t *x,
 rl_tile_function rl_tile_v6m; /* weights [channels][depth], channels: rl_channel */
 rl_tile_function rl_tile_v7m; /* the same */
 rl_tile_function rl_tile_dsp; /* weights in pairs of channels, channels: rl_channel_dsp; scratch */
-rl_tile_function rl_tile_mve; /* weights [channels][depth], fours of channels: rl_channels_mve */
+
+/* For MVE, rows x_step bytes apart. They are read in whole steps of 16 bytes, whatever lies behind
+ * depth. conv2d/README.md draws the weights. */
+void rl_tile_mve(const rl_tile *t, int32_t rows, const int8_t *x, int32_t x_step,
+                 const int8_t *weights, const rl_channels_mve *channels, int8_t *y, int32_t y_step);
 
 #endif
