@@ -93,7 +93,7 @@ class Instruction:
     registers: int = 1
 
 
-_LINE = re.compile(r"^\s+([0-9a-f]+):\t(\S+)\t?([^;@]*)")
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t(\S+)\t?([^;@]*)")
 _CONDITIONS = "eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al"
 #: In this order: the first that matches the mnemonic (without .n and .w) names the class.
 _CLASSES = [

@@ -85,11 +85,11 @@ def _made(shape: LayerShape | None, rng: np.random.Generator) -> Made | None:
 
 def _conv(rng: np.random.Generator, index: int) -> Made | None:
     style = rng.random()
-    if style < 0.15:  # grouped
+    if style < 0.2:  # grouped
         groups = int(rng.integers(2, 5))
         channels = groups * _channels(rng, 16), groups * _channels(rng, 16)
         return _made(_window(rng, index, "CONV", channels, _pick(rng, (1, 1), (3, 3)), groups), rng)
-    inputs = _pick(rng, 1, 3) if style < 0.25 else _channels(rng)
+    inputs = _pick(rng, 1, 3) if style < 0.3 else _channels(rng)
     kernel = _pick(rng, (3, 3), (3, 3), (5, 5), (10, 4), (1, 3)) if style < 0.6 else (1, 1)
     return _made(_window(rng, index, "CONV", (inputs, _channels(rng)), kernel), rng)
 

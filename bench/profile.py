@@ -13,7 +13,7 @@ from rushlight.ops.base import Kernel
 from rushlight.target import Target
 
 #: "  1a2:	movs	r0, #1" and "/path/kernels/conv2d/dsp.c:41 (discriminator 3)".
-_INSTRUCTION = re.compile(r"^\s+([0-9a-f]+):\t(.+)$")
+_INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(.+)$")
 _LINE = re.compile(r"^(/\S+/)?(?P<place>[^/\s]+/[^/\s]+:\d+)")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from rushlight.errors import RushlightError
 from rushlight.graph import Source, Tensor
 from rushlight.schedule.types import ALIGN, Call, Lifetime, Schedule, params_size
+from rushlight.target.costs import Cost, costs
 
 #: Changes when the meaning of a key does.
 FORMAT = 1
@@ -38,6 +39,7 @@ def program_facts(schedule: Schedule) -> dict[str, Any]:
         "arena": {"bytes": schedule.plan.bytes, "lower_bound": schedule.plan.lower_bound, "align": ALIGN},
         "flash": {"constants": schedule.constant_bytes, "parameters": schedule.parameter_bytes},
         "macs": sum(call.macs for call in schedule.calls),
+        "cost": _total(schedule),
         "layers": [_layer(call, schedule) for call in schedule.calls],
         "buffers": [
             {"name": b.name, "bytes": b.size, "region": b.region, "offset": b.offset, "first": b.first, "last": b.last}
@@ -118,4 +120,33 @@ def _layer(call: Call, schedule: Schedule) -> dict[str, Any]:
         "weights": sum(int(schedule.constants[name].data.nbytes) for name in call.constants),
         "parameters": params_size(kernel),
         "note": kernel.note,
+        **_figures(call.cost, schedule),
+    }
+
+
+def _figures(cost: Cost | None, schedule: Schedule) -> dict[str, Any]:
+    """Estimated instructions, cycles and milliseconds at the board's clock; None where there is no figure."""
+    cycles = None if cost is None else cost.cycles
+    return {
+        "instructions": None if cost is None else round(cost.instructions),
+        "cycles": None if cycles is None else round(cycles),
+        "ms": None if cycles is None else float(f"{1000 * cycles / schedule.target.board.clock_hz:.4g}"),
+    }
+
+
+def _total(schedule: Schedule) -> dict[str, Any]:
+    """The whole run's estimates, and for which compiler and how exactly they hold."""
+    known = [call.cost for call in schedule.calls if call.cost is not None]
+    table = costs()
+    whole = None
+    if len(known) == len(schedule.calls):
+        cycles = [cost.cycles for cost in known if cost.cycles is not None]
+        whole = Cost(sum(cost.instructions for cost in known), sum(cycles) if len(cycles) == len(known) else None)
+    return {
+        **_figures(whole, schedule),
+        "clock_hz": schedule.target.board.clock_hz,
+        "compiler": table.compiler,
+        "flags": table.flags,
+        "instruction_error": table.instruction_error,
+        "cycle_error": table.cycle_errors.get(schedule.target.core.name),
     }

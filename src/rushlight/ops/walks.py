@@ -80,7 +80,13 @@ def copies(tier: str, sizes: NDArray[np.int64], aligned: NDArray[np.bool_]) -> F
     if tier == "mve":
         return {"copy vectors": float(((sizes + 15) // 16).sum())}
     words = sizes // 4 * aligned if tier == "v6m" else sizes // 4
-    return {"copy words": float(words.sum()), "copy bytes": float((sizes - 4 * words).sum())}
+    left = sizes - 4 * words
+    return {
+        "copy loops": float((words > 0).sum()),
+        "copy words": float(words.sum()),
+        "copy tails": float((left > 0).sum()),
+        "copy bytes": float(left.sum()),
+    }
 
 
 def gather_runs(tier: str, params: Mapping[str, Any], depth: int) -> Features:
@@ -145,9 +151,12 @@ def pair_pixels(params: Mapping[str, Any], flushes: int, pixels: int) -> Feature
     run_taps = int(params["run_taps"])
     runs = down.inside.shape[1] * across.inside.shape[1] // run_taps
     size = run_taps * int(params["group_in"])
-    # Runs that are partly padding are put together first.
+    # Runs that are partly padding are put together first: filled, and the inside copied over.
     inside = across.inside.sum(axis=1)
-    cut = int(((inside > 0) & (inside < run_taps)).sum()) if run_taps > 1 else 0
+    cut = inside[(inside > 0) & (inside < run_taps)] if run_taps > 1 else np.zeros(0, np.int64)
+    cut_bytes = float(down.inside.sum() * (len(cut) * run_taps + cut.sum()) * int(params["group_in"]))
+    even = int(params["window.in_c"]) % 4 == 0 and int(params["group_in"]) % 4 == 0
+    unit, wide = ("words", 4) if even else ("bytes", 1)
     lines = float(batch * groups)
     packed = lines * tiles * pixels / 2 * runs
     narrow = (params["out_min"], params["out_max"]) != (-128, 127)
@@ -161,11 +170,11 @@ def pair_pixels(params: Mapping[str, Any], flushes: int, pixels: int) -> Feature
         "packed runs": packed,
         "packed fours": packed * (size // 4),
         "packed left": packed * (size % 4),
-        "cut runs": lines * int(down.inside.sum()) * cut,
-        "cut bytes": lines * int(down.inside.sum()) * cut * size,
+        "cut runs": lines * float(down.inside.sum()) * len(cut),
+        f"cut {unit}": lines * cut_bytes / wide,
         "single": lines * single,
         "single runs": lines * single * runs,
-        "single bytes": lines * single * depth,
+        f"single {unit}": lines * single * depth / wide,
         "single channels": lines * single * channels,
         "single taps": lines * single * channels * depth,
         "single flushes": float(batch * single * flushes),

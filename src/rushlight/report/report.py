@@ -23,7 +23,10 @@ _NARROWEST = 60
 
 @dataclass(frozen=True)
 class Layer:
-    """One kernel call. Sizes in bytes; ``weights`` are its packed constants, also those that another layer shares."""
+    """One kernel call. Sizes in bytes; ``weights`` are its packed constants, also those that another layer shares.
+
+    ``instructions``, ``cycles`` and ``ms`` (at the board's clock) are estimates; None where there is no figure.
+    """
 
     name: str
     module: str
@@ -38,6 +41,9 @@ class Layer:
     weights: int
     parameters: int
     note: str
+    instructions: int | None = None
+    cycles: int | None = None
+    ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -134,15 +140,17 @@ class Report:
         table.add_column("layer", overflow="fold")
         table.add_column("op", overflow="fold")
         table.add_column("output", overflow="fold")
-        for title in ("MACs", *(("weights",) if full else ())):
+        for title in ("MACs", "instructions", "ms", "weights") if full else ("instructions",):
             table.add_column(title, justify="right", overflow="fold")
         table.add_column("kernel", overflow="fold")
         if full:
             table.add_column("tier", overflow="fold")
             table.add_column("scratch", justify="right", overflow="fold")
         for layer in self.layers:
-            cells = [layer.module or layer.name, layer.op, _shape(layer.output), f"{layer.macs:,}"]
-            cells += [f"{layer.weights:,}"] if full else []
+            cells = [layer.module or layer.name, layer.op, _shape(layer.output)]
+            cells += [f"{layer.macs:,}"] if full else []
+            cells += [_figure(layer.instructions)]
+            cells += [_figure(layer.ms), f"{layer.weights:,}"] if full else []
             cells += [layer.kernel]
             cells += [layer.tier, f"{layer.scratch:,}"] if full else []
             table.add_row(*(Text(cell) for cell in cells))
@@ -156,6 +164,7 @@ class Report:
         code = "; code: exact once built" if self.build is None else ""
         lines = [
             f"MACs   {facts['macs']:,} a run",
+            f"cost   {self._cost()}",
             f"RAM    {arena['bytes']:,} bytes of arena; {arena['lower_bound']:,} alive at once, the lower bound; "
             f"board {ram['bytes']:,} ({ram['name']})",
             f"flash  {constants:,} bytes of constants (weights {flash['constants']:,}, parameters "
@@ -165,10 +174,32 @@ class Report:
             lines.append(f"built  {self.build.flash:,} bytes of flash, {self.build.ram:,} of RAM without the stack")
         return lines
 
+    def _cost(self) -> str:
+        """What a run takes, as estimates, and how exact they are."""
+        cost = self.facts.get("cost")
+        if cost is None or cost["instructions"] is None:
+            without = sorted({layer.kernel for layer in self.layers if layer.instructions is None})
+            return f"no figure: it was not measured for {', '.join(without)} on {self.facts['core']}"
+        for_what = f"for {cost['compiler']} {cost['flags']}"
+        text = (
+            f"{cost['instructions']:,} instructions a run, an estimate {for_what} (to {cost['instruction_error']:.0%})"
+        )
+        if cost["cycles"] is None:
+            return f"{text}; no figure for cycles: there is no model of {self.facts['core']}"
+        clock = f"{cost['clock_hz'] / 1e6:g} MHz"
+        cycles = f"{cost['cycles']:,} cycles, {_figure(cost['ms'])} ms at {clock}"
+        return f"{text}; {cycles}, an estimate (to {cost['cycle_error']:.0%}, memory without wait states)"
+
     def _notes(self) -> list[str]:
         notes = [f"{n['kind']}: {n['where']}: {n['text']}" for n in self.facts["notes"]]
         notes += [f"kernel: {layer.module or layer.name}: {layer.note}" for layer in self.layers if layer.note]
         return ["", "notes", *(f"- {note}" for note in notes)] if notes else []
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
 def _shape(shape: list[int]) -> str:

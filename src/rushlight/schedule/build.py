@@ -8,6 +8,7 @@ from rushlight.errors import RushlightError
 from rushlight.graph import Graph, Op
 from rushlight.ops import operator
 from rushlight.ops.base import Constant, Kernel
+from rushlight.schedule.choice import cheapest, estimate, room
 from rushlight.schedule.fits import check_fits
 from rushlight.schedule.memory import Request, place
 from rushlight.schedule.types import ARENA, Buffer, Call, Lifetime, MemoryPlan, Schedule, as_constant
@@ -96,7 +97,8 @@ class _Building:
             scratch = f"{op.name}.scratch"
             self.buffers[scratch] = Buffer(scratch, kernel.scratch, Lifetime.TEMPORARY, at, at)
         macs = operator(op.kind).macs(op, self.graph)
-        self.calls.append(Call(op, kernel, reads, constants, outputs, scratch, macs))
+        cost = estimate(op, kernel, self.target.core)
+        self.calls.append(Call(op, kernel, reads, constants, outputs, scratch, macs, cost))
 
     def choose(self, op: Op) -> Kernel:
         tiers = self.target.core.tiers
@@ -106,7 +108,7 @@ class _Building:
                 f"{op.kind} {op.source}: has no kernel for {self.target.core.name} (tiers {', '.join(tiers)}); "
                 f"choose another target"
             )
-        return candidates[0]
+        return cheapest(op, candidates, self.target.core, room(self.graph, op))
 
     def read(self, tensor: str, at: int) -> str:
         """The buffer or constant that a kernel reads a tensor from."""

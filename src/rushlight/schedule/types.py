@@ -10,6 +10,7 @@ from typing import Any
 from rushlight.graph import DType, Graph, Op, Tensor
 from rushlight.ops.base import Constant, Kernel
 from rushlight.target import Target
+from rushlight.target.costs import Cost
 
 #: Alignment in bytes of the arena and of every buffer in it.
 ALIGN = 16
@@ -63,7 +64,8 @@ class Buffer:
 class Call:
     """One call of a kernel. ``reads``, ``outputs`` and ``scratch`` name buffers, ``constants`` names packed constants.
 
-    The kernel's pointers are, in this order: reads, constants, outputs, scratch where the kernel takes it.
+    The kernel's pointers are, in this order: reads, constants, outputs, scratch where the kernel takes it. ``cost`` is an
+    estimate, None where there is no figure.
     """
 
     op: Op
@@ -73,6 +75,7 @@ class Call:
     outputs: tuple[str, ...]
     scratch: str | None
     macs: int
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True)

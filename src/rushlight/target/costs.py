@@ -24,11 +24,6 @@ class Cost:
     instructions: float
     cycles: float | None
 
-    @property
-    def rank(self) -> float:
-        """What kernels are chosen by."""
-        return self.instructions if self.cycles is None else self.cycles
-
 
 @dataclass(frozen=True)
 class KernelCost:
@@ -47,6 +42,7 @@ class CostTable:
         flags: the flags it was given.
         stand_ins: core → measured core whose code is all but the same.
         kernels: measured core → C function → its costs.
+        instruction_error: how far the instructions of a whole network may be off, as a share, as tested.
         cycle_errors: core → how far cycles may be off, as a share, judged; a core that is missing has no cycles.
     """
 
@@ -54,6 +50,7 @@ class CostTable:
     flags: str
     stand_ins: Mapping[str, str]
     kernels: Mapping[str, Mapping[str, KernelCost]]
+    instruction_error: float
     cycle_errors: Mapping[str, float]
 
     def predict(self, symbol: str, features: Mapping[str, float], core: Core) -> Cost | None:
@@ -81,6 +78,7 @@ def read_costs(path: Path) -> CostTable:
             }
             for core, kernels in data["cores"].items()
         },
+        instruction_error=data["instruction_error"],
         cycle_errors=data["cycle_errors"],
     )
 
