@@ -12,6 +12,7 @@ from rushlight.passes.dequantize import hoist_clamps, hoist_quantize, sink_dequa
 from rushlight.passes.edges import int8_edges, name_outputs, nhwc_edges, own_outputs
 from rushlight.passes.integer import to_integer
 from rushlight.passes.layout import move_permutes, note_copies
+from rushlight.passes.names import name_layers
 from rushlight.passes.pads import merge_pads
 from rushlight.passes.tables import compose_tables
 
@@ -33,4 +34,5 @@ def lower(graph: Graph, *, io: Literal["float", "int8"] = "float", layout: Liter
     for step in passes:
         graph = verify(step(graph), step.__name__)
     graph = verify(name_outputs(graph, names, layout), "name_outputs")
+    graph = verify(name_layers(graph), "name_layers")
     return check_exact(graph)
