@@ -112,6 +112,15 @@ def program_io(folder: Path) -> tuple[list[str], list[str]]:
     return [spec.name for spec in inputs], [spec.name for spec in outputs]
 
 
+def input_specs(folder: Path) -> list[InputSpec]:
+    """A compiled folder's inputs, in order.
+
+    Raises:
+        RushlightError: the folder is not a compiled one.
+    """
+    return _specs(folder, read_program(folder), "inputs")
+
+
 def _key(folder: Path, program: dict[str, Any], key: str) -> str:
     value = program.get(key)
     if not isinstance(value, str):
