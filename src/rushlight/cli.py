@@ -20,6 +20,8 @@ from rushlight.errors import RushlightError, RushlightWarning
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
+    from rushlight.run.samples import InputSpec
+
 _COMPILE = "rushlight compile net.pt2 --calibration data.npz --target cortex-m4 -o out/"
 _RUN = "rushlight run out/ --inputs x.npz --on qemu -o y.npz"
 _REPORT = "rushlight report out/"
@@ -111,11 +113,11 @@ def run(
     toolchain: Toolchain = None,
 ) -> None:
     """Run a compiled folder on inputs; torch is not needed."""
-    from rushlight.run import program_io, run_folder
-    from rushlight.run.npz import check_writable, load_npz, save_npz
+    from rushlight.run import input_specs, program_io, run_folder
+    from rushlight.run.npz import check_writable, save_npz
 
-    names, outputs = program_io(folder)
-    arrays = load_npz(inputs, names)
+    _, outputs = program_io(folder)
+    arrays, _ = _samples(inputs, input_specs(folder))
     if output is not None:
         check_writable(output)
     with _Progress(f"building and running on {on}"):
@@ -214,18 +216,24 @@ def _load(path: Path, calibration: Path | None, progress: _Progress) -> Exported
     import torch
 
     from rushlight.quantization import quantize_program
-    from rushlight.run.npz import load_npz
-    from rushlight.run.samples import InputSpec, split_inputs
+    from rushlight.run.samples import InputSpec
 
-    specs = [InputSpec(*facts) for facts in program_inputs(program)]
-    arrays = load_npz(calibration, [spec.name for spec in specs])
-    try:
-        samples, _ = split_inputs(specs, arrays)
-    except RushlightError as error:
-        raise RushlightError(f"{calibration}: {error}") from None
+    _, samples = _samples(calibration, [InputSpec(*facts) for facts in program_inputs(program)])
     batches = [tuple(torch.from_numpy(np.ascontiguousarray(x)) for x in sample) for sample in samples]
     progress.stage(f"calibrating with {calibration}")
     return quantize_program(program, batches, progress=progress.step)
+
+
+def _samples(path: Path, specs: Sequence[InputSpec]) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    """The arrays of an .npz that fit these inputs, as they are and a sample at a time."""
+    from rushlight.run.npz import load_npz
+    from rushlight.run.samples import split_inputs
+
+    arrays = load_npz(path, [spec.name for spec in specs])
+    try:
+        return arrays, split_inputs(specs, arrays)[0]
+    except RushlightError as error:
+        raise RushlightError(f"{path}: {error}") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
