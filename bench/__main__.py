@@ -65,7 +65,7 @@ def run(choice: Choice, console: Console, update: bool, everything: bool) -> int
     singles = grouped(row for row in rows if row.layer is not None)
     if everything or choice.indices or choice.ops:
         console.print(table(singles, "Layers"))
-    else:
+    elif singles:
         console.print(table(worst(rows), "The layers worst off"))
     for layer in choice.layers():
         if work(layer) is None:

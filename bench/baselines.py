@@ -21,7 +21,9 @@ CORES = {
 COMPILERS = ("gcc", "clang")
 #: Whole networks; EXTRA is a list of single layers.
 NETS = ("IC", "KWS", "VWW", "AD")
-GROUPS = (*NETS, "EXTRA")
+#: Nets that are also measured without the channels that can only have one value; CMSIS-NN's figures are those with them.
+PRUNED = {"VWW-pruned": "VWW"}
+GROUPS = (*NETS, *PRUNED, "EXTRA")
 #: Operators whose MACs count in instructions a MAC of a whole net.
 WEIGHTED = ("CONV", "DW", "FC")
 
@@ -112,12 +114,13 @@ def baselines() -> dict[tuple[str, int, str], Baseline]:
 
 
 def net_macs(net: str) -> int:
-    """MACs of a net's convolutions and linear layers."""
-    return sum(layer.macs for layer in layers() if layer.net == net and layer.op in WEIGHTED)
+    """MACs of a net's convolutions and linear layers, as CMSIS-NN does them."""
+    return sum(layer.macs for layer in layers() if layer.net == PRUNED.get(net, net) and layer.op in WEIGHTED)
 
 
 def baseline(net: str, layer: int | None, core: str) -> Baseline:
     """CMSIS-NN's figures for a layer, or summed over a net (``layer`` None)."""
+    net = PRUNED.get(net, net)
     if layer is not None:
         return baselines()[net, layer, core]
     of_net = [b for (name, _, on), b in baselines().items() if (name, on) == (net, core)]

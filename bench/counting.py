@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
 
-from bench.baselines import COMPILERS, CORES, GROUPS, NETS, LayerShape, layers, net_macs
+from bench.baselines import COMPILERS, CORES, GROUPS, NETS, PRUNED, LayerShape, layers
 from bench.layers import single_layer
 from bench.measure import Work, count_calls, work_of
 from bench.nets import count_net, net, schedule
@@ -33,7 +33,7 @@ class Choice:
 
     @property
     def whole_nets(self) -> list[str]:
-        return [] if self.indices or self.ops else [name for name in NETS if name in self.nets]
+        return [] if self.indices or self.ops else [name for name in (*NETS, *PRUNED) if name in self.nets]
 
     @property
     def jobs(self) -> list[tuple[str, str]]:
@@ -53,7 +53,7 @@ class Choice:
             and (not self.indices or layer.index in self.indices)
             and (not self.ops or layer.op in self.ops)
         ]
-        if not found:
+        if not found and not self.whole_nets:
             raise RushlightError("no such layer: bench/baselines/cmsis_nn_instructions.csv lists them")
         return found
 
@@ -137,5 +137,5 @@ def measure_net(measured: Measured, name: str, core: str, compiler: str) -> None
     arena = schedule(name, CORES[core]).plan.bytes
     count = count_net(name, CORES[core], compiler)
     measured.add(
-        count, name, lambda n: Row(name, None, "NET", core, compiler, n, net_macs(name), arena), core, compiler
+        count, name, lambda n: Row(name, None, "NET", core, compiler, n, net(name).macs, arena), core, compiler
     )

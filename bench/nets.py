@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.baselines import LayerShape
+from bench.baselines import PRUNED, WEIGHTED, LayerShape
 from bench.frozen import load_net
 from bench.measure import OPT, TIMEOUT_S, Work, settled
 from rushlight.emit import write_c
@@ -34,9 +34,12 @@ KINDS = {
 }
 
 
-def lowered_for_bench(graph: Graph) -> Graph:
-    """int8 inputs and outputs in NHWC, as CMSIS-NN's functions have them: no quantize at the edges, no copies."""
-    return lower(graph, io="int8", layout="nhwc")
+def lowered_for_bench(graph: Graph, *, keep_dead_channels: bool = True) -> Graph:
+    """int8 inputs and outputs in NHWC, as CMSIS-NN's functions have them: no quantize at the edges, no copies.
+
+    Layers keep all their channels, so that they are the baselines' layers.
+    """
+    return lower(graph, io="int8", layout="nhwc", keep_dead_channels=keep_dead_channels)
 
 
 def called_ops(graph: Graph) -> list[Op]:
@@ -59,6 +62,12 @@ class Net:
         rng = np.random.default_rng(zlib.crc32(self.name.encode()))
         return rng.integers(-128, 128, self.graph[name].shape).astype(np.int8)
 
+    @property
+    def macs(self) -> int:
+        """MACs of its convolutions and linear layers."""
+        kinds = {KINDS[op] for op in WEIGHTED}
+        return sum(operator(op.kind).macs(op, self.graph) for op in self.graph.ops if op.kind in kinds)
+
     @cached_property
     def values(self) -> dict[str, Array]:
         """Every tensor of one run of the reference, constants among them."""
@@ -80,9 +89,10 @@ class Net:
 
 @cache
 def net(name: str) -> Net:
-    """The net, lowered by the passes of this checkout."""
-    frozen = load_net(FOLDER / f"{name}.npz")
-    return Net(name, lowered_for_bench(frozen.graph), frozen.layers)
+    """The net, lowered by the passes of this checkout; a pruned one without its dead channels."""
+    frozen = load_net(FOLDER / f"{PRUNED.get(name, name)}.npz")
+    graph = lowered_for_bench(frozen.graph, keep_dead_channels=name not in PRUNED)
+    return Net(name, graph, frozen.layers)
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.baselines import COMPILERS, CORES, NETS, baseline, layers
+from bench.baselines import COMPILERS, CORES, NETS, PRUNED, baseline, layers, net_macs
 from bench.goals import goal, met, ratio
 from bench.results import Change, Row
 
@@ -23,7 +23,7 @@ def grouped(rows: Iterable[Row]) -> list[Group]:
     groups: dict[tuple[str, int | None, str], Group] = defaultdict(dict)
     for row in rows:
         groups[row.net, row.layer, row.core][row.compiler] = row
-    names = [*((net, None) for net in NETS), *((shape.net, shape.index) for shape in layers())]
+    names = [*((net, None) for net in (*NETS, *PRUNED)), *((shape.net, shape.index) for shape in layers())]
     cores = list(CORES)
     return [groups[key] for key in sorted(groups, key=lambda k: (names.index((k[0], k[1])), cores.index(k[2])))]
 
@@ -63,9 +63,9 @@ def table(groups: Sequence[Group], title: str) -> Table:
             *(f"{r.instructions:,}" if r else "" for r in both),
             f"{base:,}",
             *(f"{ratio(r):.2f}" if r else "" for r in both),
-            f"{goal(row):.2f} {'met' if met(group) else 'not'}",
+            "" if (wanted := goal(row)) is None else f"{wanted:.2f} {'met' if met(group) else 'not'}",
             *(f"{r.instructions / r.macs:.3f}" if r else "" for r in both),
-            f"{base / row.macs:.3f}",
+            f"{base / (row.macs if row.layer is not None else net_macs(row.net)):.3f}",
             f"{row.scratch:,}",
             style="" if met(group) else "red",
         )
@@ -79,7 +79,7 @@ def summary(rows: Sequence[Row]) -> str:
         ("nets", [r for r in rows if r.layer is None]),
         ("layers", [r for r in rows if r.layer is not None]),
     ):
-        groups = grouped(some)
+        groups = [group for group in grouped(some) if goal(next(iter(group.values()))) is not None]
         if groups:
             counts.append(f"goals met: {sum(map(met, groups))} of {len(groups)} {what} x cores")
     return "; ".join(counts)

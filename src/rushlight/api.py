@@ -132,6 +132,7 @@ def compile(
     name: str = "net",
     io: IO = "float",
     layout: Layout = "nchw",
+    keep_dead_channels: bool = False,
 ) -> CompiledModel:
     """Compiles a quantised program for a target.
 
@@ -139,6 +140,8 @@ def compile(
     ``.pt2`` file of one. ``target``: a core ("cortex-m4"), a board ("mps2-an386") or the path of a ``board.toml``.
     ``name``: prefix of the emitted C functions. ``io``: "float" takes and gives float32; "int8" takes and gives
     integers with the scale and zero point that the report states. ``layout``: order of rank-4 inputs and outputs.
+    ``keep_dead_channels``: keep channels of layers that can only have one value; else they are folded into what reads
+    them, which changes no output, and the report says how many.
 
     Raises RushlightError (one line: what, where, why, what next); UnsupportedError for operators without a kernel.
     """
@@ -157,7 +160,8 @@ def compile(
         )
     if io not in ("float", "int8") or layout not in ("nchw", "nhwc"):
         raise RushlightError(f"io='{io}', layout='{layout}': io is 'float' or 'int8', layout is 'nchw' or 'nhwc'")
-    graph = lower(import_program(program, check_model_name(name)), io=io, layout=layout)
+    imported = import_program(program, check_model_name(name))
+    graph = lower(imported, io=io, layout=layout, keep_dead_channels=keep_dead_channels)
     return _schedule(graph, where)
 
 

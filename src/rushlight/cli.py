@@ -78,6 +78,9 @@ def compile(
     name: Annotated[str, typer.Option(help="Prefix of the C functions.")] = "net",
     io: Annotated[Literal["float", "int8"], typer.Option(help="Element type of inputs and outputs.")] = "float",
     layout: Annotated[Literal["nchw", "nhwc"], typer.Option(help="Order of rank-4 inputs and outputs.")] = "nchw",
+    keep_dead_channels: Annotated[
+        bool, typer.Option("--keep-dead-channels", help="Keep channels of layers that can only have one value.")
+    ] = False,
     toolchain: Build = None,
 ) -> None:
     """Quantise (if needed) and compile a .pt2 program to a folder of C."""
@@ -95,7 +98,9 @@ def compile(
     with _Progress(f"loading {program}") as progress:
         exported = _load(program, calibration, progress)
         progress.stage(f"compiling for {target}")
-        compiled = compile_program(exported, target, name=name, io=io, layout=layout)
+        compiled = compile_program(
+            exported, target, name=name, io=io, layout=layout, keep_dead_channels=keep_dead_channels
+        )
         if toolchain is not None:
             progress.stage(f"building with {toolchain}")
             compiled.build(toolchain)

@@ -12,7 +12,7 @@ from bench.baselines import CORES, NETS, baseline, layers, net_macs
 from bench.goals import goal, met, ratio
 from bench.layers import single_layer
 from bench.results import STORED, Row, compare, load, save, updated
-from bench.tables import grouped, print_changes, table, worst
+from bench.tables import grouped, print_changes, summary, table, worst
 from rushlight.errors import RushlightError
 
 ROW = Row("KWS", 1, "DW", "m4", "gcc", 200_000, 72_000, 136)
@@ -65,6 +65,21 @@ def test_the_goal_is_the_nets_the_operators_or_that_of_all_layers() -> None:
     assert goal(ROW) == 0.5
     assert goal(replace(ROW, layer=2, op="CONV")) == 0.9
     assert goal(Row("IC", 3, "ADD", "m55", "gcc", 1, 1, 0)) == 0.5
+
+
+def test_a_net_without_its_dead_channels_stands_beside_the_whole_one_and_has_no_goal() -> None:
+    whole = Row("VWW", None, "NET", "m4", "gcc", 9_000_000, 7_489_664, 0)
+    pruned = replace(whole, net="VWW-pruned", macs=3_725_027)
+    assert ratio(pruned) == ratio(whole)
+    assert goal(pruned) is None and met({"gcc": replace(pruned, instructions=10**9)})
+    console = Console(width=200, record=True)
+    console.print(table(grouped([pruned, whole]), "Nets"))
+    lines = [line for line in console.export_text().splitlines() if "VWW" in line]
+    assert [" met " in line or " not " in line for line in lines] == [True, False]
+    assert [line.split("│")[-3].strip() for line in lines] == [
+        f"{baseline('VWW', None, 'm4').best / 7_489_664:.3f}"
+    ] * 2
+    assert summary([pruned, whole]) == "goals met: 1 of 1 nets x cores"
 
 
 def test_a_layer_must_meet_its_goal_under_one_compiler_and_beat_its_baseline_under_both() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from bench import __main__ as cli
 from bench import counting
-from bench.baselines import COMPILERS, CORES, NETS, layers
+from bench.baselines import COMPILERS, CORES, NETS, PRUNED, layers
 from bench.counting import Choice, kernel, measure, work
 from bench.frozen import load_net, save_net
 from bench.layers import single_layer
@@ -125,7 +125,7 @@ def test_the_net_in_the_file_is_what_the_compiler_imports(shared_dir: Path) -> N
 
 def test_both_compilers_are_measured_unless_one_is_chosen() -> None:
     assert Choice(cores=("m4",)).jobs == [("m4", compiler) for compiler in COMPILERS]
-    assert Choice().whole_nets == list(NETS)
+    assert Choice().whole_nets == [*NETS, *PRUNED]
     assert Choice(ops=("DW",)).whole_nets == []
 
 

@@ -132,7 +132,7 @@ class Op:
 class Note:
     """Something the compiler did that the user should see in the report: a copy, a fallback, a changed layout…"""
 
-    kind: str  # "copy", "layout", "fold", "fallback", "warning"
+    kind: str  # "copy", "layout", "fold", "dead channels", "fallback", "warning"
     where: str
     text: str
 
