@@ -138,7 +138,7 @@ DATA: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
     "names": (lambda: {"a": X, "b": X}, "data.npz has no array 'image': it holds a, b, the program takes image"),
     "nothing": (lambda: {}, "data.npz has no array 'image': it holds nothing, the program takes image"),
     "objects": (lambda: {"image": np.array([{}])}, "data.npz holds Python objects where arrays of numbers are wanted"),
-    "NaN": (lambda: {"image": X * np.where(X > 0.99, np.nan, 1).astype(np.float32)}, "batch 0, input 0 holds NaN or infinity (1 of 64"),
+    "NaN": (lambda: {"image": np.where(X > 0.99, np.float32(np.nan), X)}, "batch 0, input 0 holds NaN or infinity (1 of 64"),
     "infinity": (lambda: {"image": X / np.float32(0)}, "calibration batch 0, input 0 holds NaN or infinity (64 of 64"),
 }  # fmt: skip
 
