@@ -9,10 +9,10 @@ JOBS   ?= 2
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench size format clean
+.PHONY: help setup demo test check bench bench-costs bench-m0p size format clean
 
 help: ## list what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 19
 
 setup: $(STAMP) ## install Debian packages (as root or with sudo) and the Python environment .venv
 
@@ -40,6 +40,12 @@ check: $(STAMP) ## ruff, mypy, clang-format, cppcheck
 
 bench: $(STAMP) ## count instructions of every layer beside CMSIS-NN's, on six cores; BENCH="--net KWS --core m4" for some
 	$(PY) -m bench $(BENCH)
+
+bench-costs: $(STAMP) ## measure and fit what kernels cost anew, for the estimates of reports
+	$(PY) -m bench.costs --update
+
+bench-m0p: $(STAMP) ## check the Cortex-M0+ cycle estimates against rp2040js, which npm fetches
+	$(PY) -m bench.m0p
 
 size: $(STAMP) ## bytes of code of each kernel and of each net's kernels, beside CMSIS-NN's
 	$(PY) -m bench.size

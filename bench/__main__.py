@@ -17,6 +17,7 @@ from bench.measure import prune
 from bench.profile import profile
 from bench.results import compare, load, save, updated
 from bench.tables import grouped, print_changes, summary, table, worst
+from bench.timing import print_cycles
 from rushlight.errors import RushlightError
 from rushlight.target import resolve
 
@@ -34,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     prune()
     try:
+        if args.cycles:
+            print_cycles(choice, console)
+            return 0
         return print_profiles(choice, console) if args.profile else run(choice, console, args.update, args.all)
     except RushlightError as error:
         print(f"bench: {error}", file=sys.stderr)
@@ -49,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--op", action="append", help="layers of these operators alone, e.g. DW")
     parser.add_argument("--all", action="store_true", help="print every layer, not only the worst")
     parser.add_argument("--profile", action="store_true", help="list what each layer chosen spends its instructions on")
+    parser.add_argument("--cycles", action="store_true", help="estimate the cycles of the layers and nets chosen")
     parser.add_argument("--update", action="store_true", help="store what was counted in bench/results.json")
     return parser
 

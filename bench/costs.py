@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from bench.cycles import COSTS, ERRORS, Estimator
+from bench.cycles import COSTS, ERRORS
 from bench.geometries import MAKERS, random_layers
-from bench.measure import Work, build, case_bytes, count_calls, numbering, prune
-from bench.trace import trace
+from bench.measure import Work, count_calls, prune
+from bench.timing import time_calls
 from rushlight.errors import RushlightError
 from rushlight.firmware.toolchains import pick
 from rushlight.ops import operator
@@ -120,17 +120,11 @@ def cycles_an_instruction(core: str, calls: Mapping[str, Sequence[Call]]) -> dic
     """Each kernel's estimated cycles an instruction, the mean over some of its calls; none without a model of the core."""
     if core not in COSTS:
         return {}
-    target = resolve(TARGETS[core])
     some = [call for of_kernel in calls.values() for call in of_kernel[:_TRACED]]
-    kernels = [call.kernel for call in some]
-    elf, numbers = build(kernels, target, COMPILER, OPT), numbering(kernels)
-    cases = [case_bytes(call.work, call.kernel, numbers[call.kernel.symbol]) for call in some]
-    starts = [f"call_{number}" for number in numbers.values()]
-    windows = trace(elf, target, cases, 4, starts, "rl_port_counter_read")
-    estimator = Estimator(elf, target)
+    works, kernels = [call.work for call in some], [call.kernel for call in some]
     ratios: dict[str, list[float]] = defaultdict(list)
-    for call, window in zip(some, windows, strict=True):
-        ratios[call.kernel.symbol].append(estimator.cycles(window) / sum(r.count for r in window.values()))
+    for kernel, timing in zip(kernels, time_calls(works, kernels, resolve(TARGETS[core]), COMPILER, OPT), strict=True):
+        ratios[kernel.symbol].append(timing.ratio)
     return {symbol: float(np.mean(values)) for symbol, values in ratios.items()}
 
 

@@ -101,16 +101,24 @@ def schedule(name: str, target: str) -> Schedule:
     return make_schedule(net(name).graph, resolve(target))
 
 
-def count_net(name: str, target: str, compiler: str) -> int | None:
+def program(name: str, target: str, compiler: str, opt: str = OPT) -> Path:
+    """The net's program for a target, built with the harness.
+
+    Raises:
+        RushlightError: building failed.
+    """
+    made = schedule(name, target)
+    folder = settled(lambda path: write_c(made, path, copy_board=copy_board))
+    return build_firmware(folder, made.target, toolchain=compiler, opt=opt).elf
+
+
+def count_net(name: str, target: str, compiler: str, opt: str = OPT) -> int | None:
     """Instructions of the compiled program's run; None where its outputs are not the reference's.
 
     Raises:
         RushlightError: building or running failed.
     """
-    program = schedule(name, target)
-    folder = settled(lambda path: write_c(program, path, copy_board=copy_board))
-    firmware = build_firmware(folder, program.target, toolchain=compiler, opt=OPT)
-    this = net(name)
+    elf, this = program(name, target, compiler, opt), net(name)
     expected = b"".join(this.values[output].tobytes() for output in this.graph.outputs)
-    result = run_qemu(firmware.elf, program.target, [this.input.tobytes()], len(expected), timeout_s=TIMEOUT_S)
+    result = run_qemu(elf, resolve(target), [this.input.tobytes()], len(expected), timeout_s=TIMEOUT_S)
     return result.instructions[0] if result.outputs[0] == expected else None
