@@ -45,6 +45,16 @@ def test_layers_are_called_after_their_module_and_functions_after_themselves() -
         assert np.array_equal(left, right)
 
 
+def test_a_graph_is_printed_one_line_an_operator() -> None:
+    s = Sketch()
+    graph = s.graph(s.table(s.quantize(s.input("x", 4), "q"), "y"))
+    lines = str(graph).splitlines()
+    assert lines[1] == "  input  x: float32[4]"
+    assert lines[2].startswith("  q: int8[4] scale=0.05 zero_point=3 = quantize(x; )")
+    assert lines[3].startswith("  y: int8[4] scale=0.05 zero_point=3 = table(q, ")
+    assert lines[4:] == ["  output y"]
+
+
 def test_several_functions_of_one_module_are_told_apart_and_no_name_is_taken_twice() -> None:
     s = Sketch()
     q = s.quantize(s.input("body_quantize", 4), "a")

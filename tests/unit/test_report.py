@@ -72,6 +72,19 @@ def test_no_line_is_wider_than_asked_for_and_none_has_colour(width: int) -> None
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize(("width", "gone"), [(72, "MACs"), (84, "weights"), (100, "scratch"), (160, None)])
+def test_a_narrow_page_loses_columns_before_names_are_broken(width: int, gone: str | None) -> None:
+    report = Report.from_schedule(scheduled())
+    text = report.text(width)
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + len(report.layers)
+    for layer, line in zip(report.layers, table[2:], strict=True):
+        assert f" {layer.module} " in line
+        assert f" {layer.kernel} " in line
+    assert gone is None or f" {gone} " not in table[0]
+    assert (" tier " in table[0]) is (gone is None)
+
+
 def test_names_that_look_like_markup_are_printed_as_they_are() -> None:
     b = Builder()
     h = b.linear(b.input("[red]x[/red]", (1, 8), DType.INT8), 6, "fc", Source("[bold]m[/bold] :smile:"))

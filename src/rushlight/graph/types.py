@@ -158,6 +158,11 @@ class Graph:
     def __getitem__(self, name: str) -> Tensor:
         return self.tensors[name]
 
+    def __str__(self) -> str:
+        from rushlight.graph.printer import format_graph
+
+        return format_graph(self)
+
     def ins(self, op: Op) -> list[Tensor]:
         return [self.tensors[n] for n in op.inputs]
 

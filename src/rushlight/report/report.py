@@ -19,6 +19,9 @@ from rushlight.errors import RushlightError
 from rushlight.schedule.types import Schedule
 
 _NARROWEST = 60
+#: Columns that a narrow page does without, the first one first: the kernel's name ends in its tier.
+_SPARED = ("tier", "scratch", "weights", "ms", "MACs")
+_NUMBERS = frozenset({"MACs", "instructions", "ms", "weights", "scratch"})
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ class Report:
         )
         for line in self._head():
             console.print(Text(line))
-        console.print(self._table(full=columns >= 100))
+        console.print(self._table(columns))
         for line in (*self._totals(), *self._notes()):
             console.print(Text(line))
         return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
@@ -134,26 +137,28 @@ class Report:
             lines.append(f"built with {self.build.toolchain}")
         return lines
 
-    def _table(self, full: bool) -> Table:
-        """A row a layer; a narrow page does without the columns that follow from others."""
+    def _table(self, columns: int) -> Table:
+        """A row a layer; a narrow page does without the columns that it can best spare."""
+        cells = {
+            "layer": [layer.module or layer.name for layer in self.layers],
+            "op": [layer.op for layer in self.layers],
+            "output": [_shape(layer.output) for layer in self.layers],
+            "MACs": [f"{layer.macs:,}" for layer in self.layers],
+            "instructions": [_figure(layer.instructions) for layer in self.layers],
+            "ms": [_figure(layer.ms) for layer in self.layers],
+            "weights": [f"{layer.weights:,}" for layer in self.layers],
+            "kernel": [layer.kernel for layer in self.layers],
+            "tier": [layer.tier for layer in self.layers],
+            "scratch": [f"{layer.scratch:,}" for layer in self.layers],
+        }
+        spare = list(_SPARED)
+        while spare and sum(max(map(len, (title, *texts))) + 3 for title, texts in cells.items()) + 1 > columns:
+            del cells[spare.pop(0)]
         table = Table(box=box.MARKDOWN)
-        table.add_column("layer", overflow="fold")
-        table.add_column("op", overflow="fold")
-        table.add_column("output", overflow="fold")
-        for title in ("MACs", "instructions", "ms", "weights") if full else ("instructions",):
-            table.add_column(title, justify="right", overflow="fold")
-        table.add_column("kernel", overflow="fold")
-        if full:
-            table.add_column("tier", overflow="fold")
-            table.add_column("scratch", justify="right", overflow="fold")
-        for layer in self.layers:
-            cells = [layer.module or layer.name, layer.op, _shape(layer.output)]
-            cells += [f"{layer.macs:,}"] if full else []
-            cells += [_figure(layer.instructions)]
-            cells += [_figure(layer.ms), f"{layer.weights:,}"] if full else []
-            cells += [layer.kernel]
-            cells += [layer.tier, f"{layer.scratch:,}"] if full else []
-            table.add_row(*(Text(cell) for cell in cells))
+        for title in cells:
+            table.add_column(title, justify="right" if title in _NUMBERS else "left", overflow="fold")
+        for row in zip(*cells.values(), strict=True):
+            table.add_row(*map(Text, row))
         return table
 
     def _totals(self) -> list[str]:
