@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bench.baselines import CORES, NETS, baseline, layers, net_macs
+from bench.baselines import CORES, NETS, PRUNED, baseline, layers, net_macs
 from bench.goals import goal, met, ratio
 from bench.layers import single_layer
 from bench.results import STORED, Row, compare, load, save, updated
@@ -138,4 +138,6 @@ def test_single_layers_have_the_shapes_of_the_baselines() -> None:
 
 def test_the_stored_run_holds_every_net_on_every_core_under_both_compilers() -> None:
     keys = {row.key for row in load(STORED)}
-    assert {(net, None, core, compiler) for net in NETS for core in CORES for compiler in ("gcc", "clang")} <= keys
+    assert {
+        (net, None, core, compiler) for net in (*NETS, *PRUNED) for core in CORES for compiler in ("gcc", "clang")
+    } <= keys
