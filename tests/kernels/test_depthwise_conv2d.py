@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,20 @@ def random_case(rng: np.random.Generator, batch: int | None = None, channels: in
     return graph, random_inputs(rng, graph)
 
 
+def random_3x3(rng: np.random.Generator, stride: int, channels: int | None = None) -> Case:
+    """3 x 3 taps, any padding and vertical stride, mostly without a change of size."""
+    pads = (1, 1, 1, 1) if rng.random() < 0.5 else tuple(int(v) for v in rng.integers(0, 4, 4))
+    down = stride if rng.random() < 0.8 else int(rng.integers(1, 4))
+    low = int(rng.integers(-128, 60)) if rng.random() < 0.3 else -128
+    multiplier = 1 if rng.random() < 0.8 else 2
+    top, bottom, left, right = pads
+    attrs = DepthwiseConv2dAttrs((3, 3), (down, stride), (1, 1), (top, bottom, left, right), multiplier, low)
+    shape = (int(rng.integers(1, 3)), *(int(v) for v in rng.integers(3, 15, 2)), channels or int(rng.integers(1, 34)))
+    inputs, y = tensors(rng, attrs, shape)
+    graph = single_op("depthwise_conv2d", attrs, inputs, y)
+    return graph, random_inputs(rng, graph)
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
@@ -78,7 +93,32 @@ def test_random_geometry_on_all_tiers() -> None:
     checked = check_kernels(random_case(rng) for _ in range(300))
     assert all(checked.by_tier[tier] == 300 for tier in TIERS)
     assert checked.by_symbol[f"{SYMBOL}any"] == 300
-    assert all(checked.by_symbol[SYMBOL + tier] >= 150 for tier in TIERS), checked.by_symbol
+    assert all(checked.by_symbol[SYMBOL + tier] >= 150 for tier in ("mve", "v7m", "v6m")), checked.by_symbol
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_windows_of_3_by_3(stride: int) -> None:
+    rng = np.random.default_rng(30 + stride)
+    checked = check_kernels(random_3x3(rng, stride) for _ in range(200))
+    for tier in ("dsp", "v7m", "v6m"):
+        assert checked.by_symbol[f"{SYMBOL}{tier}_3x3" + ("_s2" if stride == 2 else "")] >= 150, checked.by_symbol
+    assert stride == 2 or checked.in_place >= 10
+
+
+@pytest.mark.parametrize("width", [70, 130])
+def test_images_beyond_one_plane(width: int) -> None:
+    """Planes of 4096 bytes at most: the rest follows in bands of rows."""
+    rng = np.random.default_rng(width)
+    for stride in ((1, 1), (2, 2)):
+        attrs = DepthwiseConv2dAttrs((3, 3), stride, padding=(1, 1, 1, 1))
+        cases: list[Case] = []
+        for kernel in ((3, 3), (5, 2)):
+            inputs, y = tensors(rng, replace(attrs, kernel=kernel), (2, 67, width, 3))
+            graph = single_op("depthwise_conv2d", replace(attrs, kernel=kernel), inputs, y)
+            cases.append((graph, random_inputs(rng, graph)))
+            best = operator("depthwise_conv2d").kernels(graph.ops[0], graph, ("v7m", "v6m"))[0]
+            assert best.symbol.endswith("any") or best.params["plane_rows"] < graph.outs(graph.ops[0])[0].shape[1]
+        check_kernels(cases)
 
 
 def test_each_count_of_channels() -> None:
@@ -127,6 +167,7 @@ def test_runs_of_taps_fit_16_bits_and_could_not_be_longer() -> None:
 def test_bands_of_rows_in_rolling_buffers() -> None:
     rng = np.random.default_rng(7)
     cases = [random_case(rng, batch=1) for _ in range(60)]
+    cases += [case for case in (random_3x3(rng, 1 + i % 2) for i in range(60)) if case[1][0].shape[0] == 1]
     kernels = [operator("depthwise_conv2d").kernels(g.ops[0], g, TIERS) for g, _ in cases]
     library = load([k for candidates in kernels for k in candidates])
     bands = 0
@@ -144,17 +185,17 @@ def test_bands_of_rows_in_rolling_buffers() -> None:
 @pytest.mark.parametrize("toolchain", ["gcc", "clang"])
 def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
-    cases = [random_case(rng) for _ in range(30)]
+    cases = [random_case(rng) for _ in range(20)] + [random_3x3(rng, 1 + i % 2) for i in range(40)]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
-    assert SYMBOL + tier in symbols and f"{SYMBOL}any" in symbols
+    own = {"mve": {"mve"}, "dsp": {"dsp_3x3", "dsp_3x3_s2", "v7m"}}.get(tier, {f"{tier}_3x3", f"{tier}_3x3_s2", tier})
+    assert {SYMBOL + name for name in own | {"any"}} <= symbols
 
 
 @pytest.mark.parametrize(
     ("multiplier", "channels", "scale", "reason"),
     [
-        (2, 8, 0.01, "channel multiplier 2 has no dsp kernel"),
-        (1, 8, 0.3, "requantisation scale of 1/4 or more has no dsp kernel"),
-        (1, 3, 0.01, "3 channels are fewer than the dsp kernel's 4"),
+        (2, 8, 0.3, "channel multiplier 2 has no mve kernel"),
+        (1, 8, 0.3, "requantisation scale of 1/4 or more has no mve kernel"),
     ],
 )
 def test_report_says_why_a_tier_is_not_used(multiplier: int, channels: int, scale: float, reason: str) -> None:
@@ -164,7 +205,7 @@ def test_report_says_why_a_tier_is_not_used(multiplier: int, channels: int, scal
     w = Tensor("w", (out, 1, 1), DType.INT8, QParams((scale,) * out, (0,) * out, 0), np.ones((out, 1, 1), np.int8))
     b = Tensor("b", (out,), DType.INT32, None, np.zeros(out, np.int32))
     graph = single_op("depthwise_conv2d", attrs, [x, w, b], QParams((1.0,), (0,)))
-    best = operator("depthwise_conv2d").kernels(graph.ops[0], graph, ("dsp", "v7m", "v6m"))[0]
+    best = operator("depthwise_conv2d").kernels(graph.ops[0], graph, TIERS)[0]
     assert best.symbol == f"{SYMBOL}any" and reason in best.note
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
 from rushlight.ops.channels import Bounds, ChannelUse, Mix, Tie, channels_of
+from rushlight.ops.planes import plane_features, planes
 from rushlight.ops.walks import depthwise_points
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
@@ -31,13 +32,13 @@ PARAMS = ParamsType(
         ("taps", "int16_t", 1),
         ("plan_stride", "int16_t", 1),
         ("clamps", "int16_t", 1),
+        ("plane_pitch", "int16_t", 1),
+        ("plane_rows", "int16_t", 1),
+        ("planes", "int16_t", 1),
+        ("reserved", "int16_t", 1),
     ),
 )
-#: Output pixels that a tier's tile computes together.
-PIXELS = {"mve": 1, "dsp": 1, "v7m": 1, "v6m": 1, "any": 2}
 BLOCK = 16  # channels of an MVE block
-QUAD = 4  # channels of a DSP tile
-UNROLL = 3  # taps of a DSP tile
 #: Order in which an MVE block's 32-bit sums lie in four vectors: bottom and top halves, twice.
 INTERLEAVE = np.array([[0, 4, 8, 12], [2, 6, 10, 14], [1, 5, 9, 13], [3, 7, 11, 15]])
 
@@ -117,24 +118,18 @@ class DepthwiseConv2d(Operator):
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         name, p = kernel.symbol.removeprefix("rl_depthwise_conv2d_s8_"), kernel.params
-        if name not in PIXELS:
-            return {}
-        features = {"calls": 1.0, **depthwise_points(p, PIXELS[name])}
+        if name not in ("mve", "any"):
+            return {"calls": 1.0, **plane_features(p, "3x3" not in name)}
+        features = {"calls": 1.0, **depthwise_points(p, 2 if name == "any" else 1)}
         tiles, channels, taps = features["tiles"], p["window.in_c"], p["taps"]
         if name == "any":
             outputs = channels * p["multiplier"]
             return features | {"channels": tiles * channels, "sums": tiles * outputs, "taps": tiles * outputs * taps}
-        if name == "mve":
-            blocks = -(-channels // BLOCK)
-            runs = int(np.count_nonzero(kernel.constants[2].data))
-            part = "part " if channels < BLOCK else ""
-            features |= {f"{part}runs": tiles * runs, f"{part}taps": tiles * blocks * taps}
-        else:
-            blocks = -(-channels // QUAD)
-            part = ""
-            features["steps"] = tiles * blocks * (taps // UNROLL)
-        clamps = {"clamps": tiles * blocks * p["clamps"]} if name in ("mve", "dsp") else {}
-        return features | {f"{part}blocks": tiles * blocks} | clamps
+        blocks = -(-channels // BLOCK)
+        runs = int(np.count_nonzero(kernel.constants[2].data))
+        part = "part " if channels < BLOCK else ""
+        features |= {f"{part}runs": tiles * runs, f"{part}taps": tiles * blocks * taps}
+        return features | {f"{part}blocks": tiles * blocks, "clamps": tiles * blocks * p["clamps"]}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
         x, w, _ = graph.ins(op)
@@ -148,18 +143,23 @@ class DepthwiseConv2d(Operator):
             "out_min": attrs.out_min,
             "out_max": attrs.out_max,
             "multiplier": attrs.multiplier,
+            "taps": rows.shape[1],
             "clamps": int((attrs.out_min, attrs.out_max) != (-128, 127)),
+            "plan_stride": 0,
+            "plane_pitch": 0,
+            "plane_rows": 0,
+            "planes": 0,
+            "reserved": 0,
         }
         found: list[Kernel] = []
         missing = ""
         for tier in tiers:
-            reason = _missing(tier, x.shape[3], attrs, terms)
-            missing = missing or reason  # the best tier's reason is the one to tell
-            names = [] if reason else [tier]
-            # What no tier takes, and what some could not, has one kernel for all cores.
-            names += ["any"] if tier == "v6m" else []
-            for name in names:
-                packed = _pack(name, rows, terms, y.q.z)
+            for name in _variants(tier, attrs):
+                reason = _missing(name, attrs, terms)
+                missing = missing or reason  # the best tier's reason is the one to tell
+                if reason:
+                    continue
+                packed = _pack(name, rows, terms, params)
                 found.append(
                     Kernel(
                         symbol=f"rl_depthwise_conv2d_s8_{name}",
@@ -167,42 +167,55 @@ class DepthwiseConv2d(Operator):
                         header="depthwise_conv2d/depthwise_conv2d.h",
                         sources=(f"depthwise_conv2d/{name}.c",),
                         params_type=PARAMS,
-                        params=params | {"taps": packed.taps, "plan_stride": packed.plan_stride},
+                        params=params | packed.params,
                         constants=packed.constants,
                         takes_scratch=True,
-                        scratch=scratch_bytes(x.shape[3], packed.taps, PIXELS[name]),
+                        scratch=packed.scratch,
+                        in_place=packed.in_place,
                         note=missing,
                     )
                 )
         return found
 
 
-def _missing(tier: str, channels: int, attrs: DepthwiseConv2dAttrs, terms: ChannelTerms) -> str:
-    """Why the tier has no kernel of its own for this layer; "" if it has one."""
-    if tier not in PIXELS:
-        return f"no kernel for {tier}"
-    if attrs.multiplier > 1:
+def _variants(tier: str, attrs: DepthwiseConv2dAttrs) -> list[str]:
+    """Names of the tier's kernels that fit the window, best first; what DSP has none for, v7m takes."""
+    names = []
+    if tier != "mve" and attrs.kernel == (3, 3) and attrs.dilation == (1, 1) and attrs.stride[1] <= 2:
+        names.append(f"{tier}_3x3" + ("_s2" if attrs.stride[1] == 2 else ""))
+    if tier != "dsp":
+        names.append(tier)
+    # What no tier takes has one kernel for all cores.
+    return [*names, "any"] if tier == "v6m" else names
+
+
+def _missing(name: str, attrs: DepthwiseConv2dAttrs, terms: ChannelTerms) -> str:
+    """Why the kernel cannot compute this layer; "" if it can."""
+    tier = name.partition("_")[0]
+    if name == "any":
+        return ""
+    if name == "mve" and attrs.multiplier > 1:
         return f"channel multiplier {attrs.multiplier} has no {tier} kernel"
     if terms.pre.any():
         return f"a requantisation scale of 1/4 or more has no {tier} kernel"
-    if tier != "mve" and channels < QUAD:
-        return f"{channels} channels are fewer than the {tier} kernel's {QUAD}"
     return ""
 
 
 @dataclass(frozen=True)
 class _Packed:
-    """A kernel's constants, and the taps that its tile reads (rounded up to what it unrolls)."""
+    """A kernel's constants, scratch, and parameters of its own."""
 
     constants: tuple[Constant, ...]
-    taps: int
-    plan_stride: int = 0
+    scratch: int
+    params: dict[str, int]
+    in_place: tuple[int, ...] = ()
 
 
-def _pack(name: str, rows: NDArray[np.int8], terms: ChannelTerms, zero_point: int) -> _Packed:
-    taps = rows.shape[1]
+def _pack(name: str, rows: NDArray[np.int8], terms: ChannelTerms, params: dict[str, Any]) -> _Packed:
+    channels, taps = params["window.in_c"], rows.shape[1]
+    weights = Constant("weights", np.ascontiguousarray(rows))
     if name == "any":
-        return _Packed((Constant("weights", np.ascontiguousarray(rows)), terms.constant()), taps)
+        return _Packed((weights, terms.constant()), scratch_bytes(channels, taps, 2), {})
     if name == "mve":
         plan = tap_groups(rows)
         constants = (
@@ -210,14 +223,16 @@ def _pack(name: str, rows: NDArray[np.int8], terms: ChannelTerms, zero_point: in
             Constant("terms", block_terms(terms), "int32_t"),
             Constant("groups", plan.reshape(-1), "uint8_t"),
         )
-        return _Packed(constants, taps, plan.shape[1])
-    taps += -taps % UNROLL
-    if name == "dsp":
-        weights = Constant("weights", quad_weights(rows, taps, (0, 2, 1, 3)).astype("<i2"), "int16_t")
-    else:
-        weights = Constant("weights", quad_weights(rows, taps, (0, 1, 2, 3)))
-    table = quad_terms(terms, zero_point, 16 if name == "v7m" else 0)
-    return _Packed((weights, Constant("terms", table, "int32_t")), taps)
+        return _Packed(constants, scratch_bytes(channels, taps, 1), {"plan_stride": plan.shape[1]})
+    any_window = "3x3" not in name
+    if name.startswith("v6m"):
+        # Planes hold x + 128.
+        terms = replace(terms, bias=terms.bias - 128 * rows.astype(np.int64).sum(axis=1))
+    layout = planes(params, any_window)
+    same = all(params[f"window.in_{axis}"] == params[f"window.out_{axis}"] for axis in "hwc")
+    # One channel at a time is read as a whole before its output is written.
+    in_place = (0,) if same and layout.rows == params["window.out_h"] and layout.count == 1 else ()
+    return _Packed((weights, terms.constant()), layout.scratch, layout.params, in_place)
 
 
 def scratch_bytes(channels: int, taps: int, pixels: int) -> int:
@@ -228,22 +243,6 @@ def scratch_bytes(channels: int, taps: int, pixels: int) -> int:
 def _starts(channels: int, size: int) -> list[int]:
     """First channel of each group of ``size``; the last overlaps the one before where channels are not a multiple."""
     return [max(0, min(start, channels - size)) for start in range(0, channels, size)]
-
-
-def quad_weights(rows: NDArray[np.int8], taps: int, order: tuple[int, ...]) -> NDArray[np.int8]:
-    """[quad][tap][4 channels in that order]; taps beyond the window are 0. SXTB16 splits four bytes as 0 2 and 1 3."""
-    padded = np.zeros((rows.shape[0], taps), np.int8)
-    padded[:, : rows.shape[1]] = rows
-    index = np.array(_starts(rows.shape[0], QUAD))[:, None] + np.array(order)
-    return np.ascontiguousarray(padded[index].transpose(0, 2, 1)).reshape(-1)
-
-
-def quad_terms(terms: ChannelTerms, zero_point: int, left: int) -> NDArray[np.int32]:
-    """[quad][4 channels][bias, addend, multiplier << left, shift - 16]; the addend holds zero point and rounding."""
-    addend = (zero_point << (terms.shift - 16)) + (1 << (terms.shift - 17))
-    table = np.stack([terms.bias, addend, terms.multiplier << left, terms.shift - 16], axis=1)
-    index = np.array(_starts(len(terms.bias), QUAD))[:, None] + np.arange(QUAD)
-    return np.ascontiguousarray(table[index]).astype("<i4").reshape(-1)
 
 
 def _blocks(table: NDArray[Any], fill: int | list[int] = 0) -> NDArray[Any]:

@@ -15,9 +15,13 @@ typedef struct rl_depthwise_conv2d_params {
     int16_t out_min;
     int16_t out_max;
     int16_t multiplier;
-    int16_t taps;        /* kernel_h * kernel_w; for v6m, v7m, dsp rounded up to a multiple of 3 */
+    int16_t taps;        /* kernel_h * kernel_w */
     int16_t plan_stride; /* mve: bytes of a block's row of groups */
     int16_t clamps;      /* 0 where out_min..out_max is all of int8 */
+    int16_t plane_pitch; /* columns of a plane of one channel, padding included; see plane.h */
+    int16_t plane_rows;  /* output rows that a plane holds the input of */
+    int16_t planes;      /* 1, or 4: channels gathered at once */
+    int16_t reserved;
 } rl_depthwise_conv2d_params;
 
 /* Any channels, multiplier and pre. weights: [out_c][taps]; scratch: 16 * taps + in_c bytes. */
@@ -25,26 +29,36 @@ void rl_depthwise_conv2d_s8_any(const rl_depthwise_conv2d_params *p, const int8_
                                 const int8_t *weights, const rl_channel *channels, int8_t *y,
                                 void *scratch);
 
-/* What the kernels below need of a channel, all made ready by the compiler: y = clamp((acc *
- * multiplier / 2^16 + addend) >> right), the addend holding zero point and rounding. */
-typedef struct rl_dw_terms {
-    int32_t bias;
-    int32_t addend;
-    int32_t multiplier; /* for v7m shifted left by 16, so that the product's high half is wanted */
-    int32_t right;      /* shift - 16 */
-} rl_dw_terms;
-
-/* These three: multiplier 1, at least 4 channels, pre 0. weights: [quad][tap][4 channels], as int16
- * in the order 0 2 1 3 for dsp; terms: [quad][4] of rl_dw_terms; scratch: 8 * taps + in_c bytes. */
+/* These gather each channel into a plane in scratch; pre must be 0. weights: [out_c][taps]. In place
+ * where the output has the input's shape and plane_rows is all of its rows. For v6m* biases are less
+ * by 128 times the sum of the channel's weights. scratch: 4 * taps bytes, then the plane and 8. */
 void rl_depthwise_conv2d_s8_v6m(const rl_depthwise_conv2d_params *p, const int8_t *x,
-                                const int8_t *weights, const int32_t *terms, int8_t *y,
+                                const int8_t *weights, const rl_channel *channels, int8_t *y,
                                 void *scratch);
 void rl_depthwise_conv2d_s8_v7m(const rl_depthwise_conv2d_params *p, const int8_t *x,
-                                const int8_t *weights, const int32_t *terms, int8_t *y,
+                                const int8_t *weights, const rl_channel *channels, int8_t *y,
                                 void *scratch);
-void rl_depthwise_conv2d_s8_dsp(const rl_depthwise_conv2d_params *p, const int8_t *x,
-                                const int16_t *weights, const int32_t *terms, int8_t *y,
-                                void *scratch);
+
+/* The same for 3 x 3 taps without dilation, horizontal stride 1 or (s2) 2. scratch: the plane and 8
+ * bytes. */
+void rl_depthwise_conv2d_s8_v6m_3x3(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                    const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                    void *scratch);
+void rl_depthwise_conv2d_s8_v6m_3x3_s2(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                       const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                       void *scratch);
+void rl_depthwise_conv2d_s8_v7m_3x3(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                    const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                    void *scratch);
+void rl_depthwise_conv2d_s8_v7m_3x3_s2(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                       const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                       void *scratch);
+void rl_depthwise_conv2d_s8_dsp_3x3(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                    const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                    void *scratch);
+void rl_depthwise_conv2d_s8_dsp_3x3_s2(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                       const int8_t *weights, const rl_channel *channels, int8_t *y,
+                                       void *scratch);
 
 /* multiplier 1, pre 0. weights: [block][tap][16 channels]; terms: [block][12][4]; groups:
  * [block][plan_stride] lengths of runs of taps whose sums fit 16 bits, ended by 0; scratch: 8 *

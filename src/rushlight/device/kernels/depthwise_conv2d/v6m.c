@@ -1,58 +1,99 @@
-/* depthwise_conv2d, plain C for Armv6-M. One pixel, four channels at once; the
- * last four channels overlap those before where the channels are not a multiple of four. */
-#include "depthwise_conv2d/walk.h"
+/* depthwise_conv2d for Armv6-M: any window. */
+#include "depthwise_conv2d/rows.h"
 
-enum { PIXELS = 1, UNROLL = 3 };
-
-typedef struct scalar_constants {
-    const int8_t *weights; /* four bytes a tap */
-    const rl_dw_terms *terms;
-} scalar_constants;
-
-typedef struct quad_sums {
+/* Sums of four pixels. */
+typedef struct sums {
     int32_t s0, s1, s2, s3;
-} quad_sums;
+} sums;
 
-static inline void tap(quad_sums *sums, const int8_t *x, const int8_t *w) {
-    sums->s0 += x[0] * w[0];
-    sums->s1 += x[1] * w[1];
-    sums->s2 += x[2] * w[2];
-    sums->s3 += x[3] * w[3];
+/* Inputs are x + 128, as in tap3_v6m.h. Sums wrap. */
+static inline int32_t add(int32_t sum, int8_t x, int32_t weight) {
+    return (int32_t)((uint32_t)sum + (uint32_t)((uint8_t)x * weight));
 }
 
-/* rl_requantize_v6m with its constants made by the compiler. */
-static inline int8_t finish(const rl_depthwise_conv2d_params *p, int32_t acc,
-                            const rl_dw_terms *t) {
-    acc = rl_multiply_high_v6m(acc, t->multiplier);
-    return (int8_t)rl_clamp((acc + t->addend) >> t->right, p->out_min, p->out_max);
-}
-
-static RL_DW_NOINLINE void tile(const rl_depthwise_conv2d_params *p, const int8_t *const *slots,
-                                int8_t *const *outputs, const void *constants) {
-    const scalar_constants *k = constants;
-    const int32_t channels = p->window.in_c;
-    const int8_t *w = k->weights;
-    const rl_dw_terms *t = k->terms;
-    for (int32_t c = 0; c < channels; c += 4, t += 4) {
-        c = c > channels - 4 ? channels - 4 : c;
-        quad_sums s = {t[0].bias, t[1].bias, t[2].bias, t[3].bias};
-        const int8_t *const *slot = slots;
-        for (const int8_t *end = w + 4 * p->taps; w < end; w += 4 * UNROLL, slot += UNROLL) {
-            tap(&s, slot[0] + c, w);
-            tap(&s, slot[1] + c, w + 4);
-            tap(&s, slot[2] + c, w + 8);
-        }
-        int8_t *y = outputs[0] + c;
-        y[0] = finish(p, s.s0, &t[0]);
-        y[1] = finish(p, s.s1, &t[1]);
-        y[2] = finish(p, s.s2, &t[2]);
-        y[3] = finish(p, s.s3, &t[3]);
+/* The sum of one pixel. */
+static inline int32_t sum(const int8_t *x, const rl_dw_pass *k) {
+    const int32_t *offset = k->weights.taps.offsets;
+    int32_t acc = k->bias;
+    for (const int8_t *w = k->weights.taps.begin; w < k->weights.taps.end; w++) {
+        acc = add(acc, x[*offset++], *w);
     }
+    return acc;
+}
+
+static inline void finish(rl_dw_at *at, const rl_dw_pass *k, int32_t acc) {
+    rl_dw_store(at, k, rl_multiply_high_v6m(acc, k->multiplier));
+}
+
+/* Without optimisation there are no registers to spare. */
+#if defined(__thumb__) && !defined(__thumb2__) && defined(__OPTIMIZE__)
+/* Assembly, as sums must be in high registers for the rest to fit. */
+static inline sums taps(const int8_t *x, const rl_dw_pass *k) {
+    const int32_t *offset = k->weights.taps.offsets;
+    const int8_t *w = k->weights.taps.begin;
+    sums s = {k->bias, k->bias, k->bias, k->bias};
+    int32_t v, c, from;
+#define RL_DW_PIXEL(i) \
+    "ldrb %[v], [%[from], #" #i "]\n\tmuls %[v], %[c], %[v]\n\tadd %[s" #i "], %[v]\n\t"
+    __asm__(
+        ".syntax unified\n"
+        "1:\n\t"
+        "ldr %[from], [%[offset]]\n\t"
+        "adds %[offset], #4\n\t"
+        "add %[from], %[x]\n\t"
+        "movs %[c], #0\n\t"
+        "ldrsb %[c], [%[w], %[c]]\n\t"
+        "adds %[w], #1\n\t" RL_DW_PIXEL(0) RL_DW_PIXEL(1) RL_DW_PIXEL(2) RL_DW_PIXEL(3)
+        "cmp %[w], %[end]\n\t"
+        "bne 1b"
+        : [s0] "+h"(s.s0), [s1] "+h"(s.s1), [s2] "+h"(s.s2), [s3] "+h"(s.s3), [w] "+l"(w),
+          [offset] "+l"(offset), [v] "=&l"(v), [c] "=&l"(c), [from] "=&l"(from)
+        : [x] "l"(x), [end] "h"(k->weights.taps.end)
+        : "cc", "memory");
+    return s;
+}
+#else
+static inline sums taps(const int8_t *x, const rl_dw_pass *k) {
+    const sums s = {sum(x, k), sum(x + 1, k), sum(x + 2, k), sum(x + 3, k)};
+    return s;
+}
+#endif
+
+static inline void four(rl_dw_at *at, const rl_dw_pass *k) {
+    const sums s = taps(at->x, k);
+    finish(at, k, s.s0);
+    finish(at, k, s.s1);
+    finish(at, k, s.s2);
+    finish(at, k, s.s3);
+    at->x += 4;
+}
+
+static inline void two(rl_dw_at *at, const rl_dw_pass *k) {
+    const sums s = taps(at->x, k);
+    finish(at, k, s.s0);
+    finish(at, k, s.s1);
+    at->x += 2;
+}
+
+static inline void one(rl_dw_at *at, const rl_dw_pass *k) {
+    finish(at, k, sum(at->x, k));
+}
+
+static RL_DW_NOINLINE void channel(const rl_depthwise_conv2d_params *p, const rl_dw_band *band,
+                                   const rl_channel *terms) {
+    rl_dw_pass k;
+    rl_dw_prepare(p, terms, 0, &k);
+    k.weights.taps.begin = band->weights;
+    k.weights.taps.end = band->weights + p->taps;
+    k.weights.taps.offsets = band->offsets;
+    rl_dw_rows(p, band, &k, four, two, one);
 }
 
 void rl_depthwise_conv2d_s8_v6m(const rl_depthwise_conv2d_params *p, const int8_t *x,
-                                const int8_t *weights, const int32_t *terms, int8_t *y,
+                                const int8_t *weights, const rl_channel *channels, int8_t *y,
                                 void *scratch) {
-    const scalar_constants constants = {weights, (const rl_dw_terms *)terms};
-    rl_dw_walk(p, x, y, scratch, PIXELS, tile, &constants);
+    int32_t *offsets = scratch;
+    rl_dw_offsets(p, offsets);
+    rl_dw_planes(p, x, weights, channels, y, offsets, (int8_t *)(offsets + p->taps),
+                 p->window.stride_w, 0x80, channel);
 }
