@@ -1,7 +1,7 @@
 /* conv2d for Helium. The matrix tile reads rows in whole steps of 16 bytes, so rows whose last step
- * would read beyond the input, and all that are not one run of the input, are copied to scratch.
- * Several are, before they go to the tile together, over the ends of output rows where the output
- * is dense. */
+ * would read beyond the input, and all that are not one run of the input, are copied to scratch:
+ * several, before they go to the tile together, over the ends of output rows where the output is
+ * dense. */
 #include "common/copy_mve.h"
 #include "common/dot_mve.h"
 #include "conv2d/conv2d.h"
@@ -13,7 +13,8 @@ typedef struct inside {
     int32_t at;      /* of the first one */
 } inside;
 
-static inline inside clip(int32_t at, int32_t taps, int32_t dilation, int32_t size) {
+__attribute__((noinline)) static inside clip(int32_t at, int32_t taps, int32_t dilation,
+                                             int32_t size) {
     inside c = {0, taps, at};
     for (; c.at < 0; c.at += dilation) {
         c.skipped++;
@@ -25,129 +26,135 @@ static inline inside clip(int32_t at, int32_t taps, int32_t dilation, int32_t si
     return c;
 }
 
-/* Copies the rows of a window that lie inside, clipped to `across` columns. */
-static void gather(const rl_conv2d_params *p, const int8_t *image, const inside *down,
-                   const inside *across, int8_t *out) {
-    const rl_window *w = &p->window;
-    const int32_t tap = p->group_in;
-    const int32_t row = w->kernel_w * tap;
-    const int32_t runs = p->gather != RL_CONV2D_TAPS;
-    int32_t iy = down->at, left = down->taps;
-    image += across->at * w->in_c;
-    out += down->skipped * row + across->skipped * tap;
-    while (left > 0) {
-        const int8_t *from = image + rl_row_offset(iy, w->in_ring, w->in_pitch);
-        if (!runs) {
-            rl_copy_runs(out, tap, from, w->dilation_w * w->in_c, tap, across->taps);
-        } else if (iy < w->in_ring && iy + (left - 1) * w->dilation_h < w->in_ring) {
-            rl_copy_runs(out, row, from, w->dilation_h * w->in_pitch, across->taps * tap, left);
-            return;
-        } else {
-            rl_copy_runs(out, 0, from, 0, across->taps * tap, 1);
-        }
-        out += row;
-        iy += w->dilation_h;
-        left--;
-    }
-}
-
-/* Windows of one group wait in scratch for the tile. */
+/* Windows of one group of channels that wait in scratch for the tile. */
 typedef struct batch {
+    const rl_conv2d_params *p;
     rl_tile tile;
     const int8_t *weights;
     const rl_channels_mve *channels;
     int8_t *scratch;
     int32_t pitch, most, count;
-    int8_t *y; /* of the first one */
+    int32_t whole_begin, whole_end; /* output columns whose windows are whole */
+    int8_t *y;                      /* of the first one */
 } batch;
 
-static inline void flush(const rl_conv2d_params *p, batch *b) {
-    rl_tile_mve(&b->tile, b->count, b->scratch, b->pitch, b->weights, b->channels, b->y,
-                p->window.out_c);
-    b->y += b->count * p->window.out_c;
+static void to_tile(batch *b, int32_t rows, const int8_t *x, int32_t x_step) {
+    rl_tile_mve(&b->tile, rows, x, x_step, b->weights, b->channels, b->y, b->p->window.out_c);
+    b->y += rows * b->p->window.out_c;
+}
+
+__attribute__((noinline)) static void flush(batch *b) {
+    to_tile(b, b->count, b->scratch, b->pitch);
     b->count = 0;
 }
 
-static inline void fill(int8_t *to, int32_t size, rl_s8x16 value) {
+/* Copies what is inside of `count` windows side by side. */
+static void gather(const batch *b, const int8_t *image, const inside *down, const inside *across,
+                   int32_t count) {
+    const rl_conv2d_params *p = b->p;
+    const rl_window *w = &p->window;
+    const int32_t row = w->kernel_w * p->group_in;
+    const int32_t columns = p->gather == RL_CONV2D_TAPS;
+    /* A run is a row of the window; or it is a tap, and a row of the window is several runs. */
+    const rl_steps to_steps = {columns ? p->group_in : row, b->pitch};
+    const rl_steps from_steps = {columns ? w->dilation_w * w->in_c : w->dilation_h * w->in_pitch,
+                                 w->stride_w * w->in_c};
+    const int32_t size = columns ? p->group_in : across->taps * p->group_in;
+    const int32_t last = down->at + (down->taps - 1) * w->dilation_h;
+    const int32_t at_once = columns || last >= w->in_ring ? 1 : down->taps;
+    int8_t *to =
+        b->scratch + b->count * b->pitch + down->skipped * row + across->skipped * p->group_in;
+    image += across->at * w->in_c;
+    for (int32_t iy = down->at; iy <= last; iy += at_once * w->dilation_h) {
+        rl_copy_runs(to, to_steps, image + rl_row_offset(iy, w->in_ring, w->in_pitch), from_steps,
+                     size, columns ? across->taps : at_once, count);
+        to += row;
+    }
+}
+
+static void fill(int8_t *to, int32_t size, int32_t value) {
+    const rl_s8x16 v = rl_vdupq_n_s8((int8_t)value);
     for (; size > 0; size -= 16) {
-        rl_vstrbq_s8(to, value);
+        rl_vstrbq_s8(to, v);
         to += 16;
     }
 }
 
-static void gathered_row(const rl_conv2d_params *p, batch *b, const int8_t *image, int32_t oy) {
-    const rl_window *w = &p->window;
-    const rl_s8x16 padding = rl_vdupq_n_s8((int8_t)p->in_zero_point);
+__attribute__((noinline)) static void gathered_row(batch *b, const int8_t *image, int32_t oy) {
+    const rl_window *w = &b->p->window;
     const inside down = clip(oy * w->stride_h - w->pad_top, w->kernel_h, w->dilation_h, w->in_h);
-    int32_t ix = -w->pad_left;
-    const int32_t whole =
-        down.taps == w->kernel_h ? w->in_w - (w->kernel_w - 1) * w->dilation_w : 0;
-    for (int32_t ox = 0; ox < w->out_w; ox++) {
-        int8_t *out = b->scratch + b->count * b->pitch;
+    for (int32_t ox = 0; ox < w->out_w;) {
+        const int32_t ix = ox * w->stride_w - w->pad_left;
+        const int32_t whole = ox >= b->whole_begin && ox < b->whole_end;
         inside across = {0, w->kernel_w, ix};
-        if (ix < 0 || ix >= whole) {
-            fill(out, b->pitch, padding);
+        int32_t count = 1;
+        if (whole) {
+            count = rl_clamp(b->whole_end - ox, 1, b->most - b->count);
+        } else {
             across = clip(ix, w->kernel_w, w->dilation_w, w->in_w);
         }
-        if (across.taps > 0) {
-            gather(p, image, &down, &across, out);
+        if (!whole || down.taps < w->kernel_h) {
+            fill(b->scratch + b->count * b->pitch, count * b->pitch, b->p->in_zero_point);
         }
-        ix += w->stride_w;
-        b->count++;
+        if (across.taps > 0) {
+            gather(b, image, &down, &across, count);
+        }
+        ox += count;
+        b->count += count;
         if (b->count == b->most) {
-            flush(p, b);
+            flush(b);
         }
     }
 }
 
-/* Rows of pixels that lie in the input as they are, `room` bytes before its end. */
-static void direct(const rl_conv2d_params *p, batch *b, const int8_t *x, int32_t room,
-                   int32_t count, int8_t *y) {
-    const int32_t step = p->window.stride_w * p->window.in_c;
+/* `count` pixels that lie in the input as they are, `room` bytes before its end. */
+static void direct(batch *b, const int8_t *x, int32_t room, int32_t count) {
+    const rl_steps from_steps = {b->p->window.stride_w * b->p->window.in_c, 0};
+    const rl_steps to_steps = {b->pitch, 0};
     int32_t in_place = count;
-    while (in_place > 0 && (in_place - 1) * step + b->pitch > room) {
+    while (in_place > 0 && (in_place - 1) * from_steps.run + b->pitch > room) {
         in_place--;
     }
-    rl_tile_mve(&b->tile, in_place, x, step, b->weights, b->channels, y, p->window.out_c);
-    b->count = count - in_place;
-    b->y = y + in_place * p->window.out_c;
-    if (b->count > 0) {
-        rl_copy_runs(b->scratch, b->pitch, x + in_place * step, step, p->depth, b->count);
-        flush(p, b);
+    to_tile(b, in_place, x, from_steps.run);
+    if (in_place < count) {
+        b->count = count - in_place;
+        rl_copy_runs(b->scratch, to_steps, x + in_place * from_steps.run, from_steps, b->p->depth,
+                     b->count, 1);
+        flush(b);
     }
 }
 
-/* How many output rows are one run of pixels in the input. */
-static int32_t rows_at_once(const rl_window *w) {
-    const int32_t dense = w->kernel_w == 1 && w->stride_h == 1 && w->stride_w == 1 &&
-                          w->in_pitch == w->in_w * w->in_c && w->out_pitch == w->out_w * w->out_c &&
-                          w->row_end <= w->in_ring && w->row_end <= w->out_ring;
-    return dense ? w->row_end - w->row_begin : 1;
-}
-
-static void one_group(const rl_conv2d_params *p, batch *b, const int8_t *image, int32_t room,
-                      int8_t *y) {
-    const rl_window *w = &p->window;
-    if (p->gather == RL_CONV2D_DIRECT) {
-        const int32_t rows = rows_at_once(w);
-        for (int32_t oy = w->row_begin; oy < w->row_end; oy += rows) {
-            const int32_t at = rl_row_offset(oy * w->stride_h, w->in_ring, w->in_pitch);
-            direct(p, b, image + at, room - at, rows * w->out_w,
-                   y + rl_row_offset(oy, w->out_ring, w->out_pitch));
-        }
-        return;
+static void one_group(batch *b, const int8_t *image, int32_t room, int8_t *y) {
+    const rl_window *w = &b->p->window;
+    const int32_t as_one = w->out_pitch == w->out_w * w->out_c && w->row_end <= w->out_ring;
+    int32_t rows = 1; /* at once */
+    if (b->p->gather == RL_CONV2D_DIRECT && w->kernel_w == 1 && w->stride_h == 1 &&
+        w->stride_w == 1 && w->in_pitch == w->in_w * w->in_c && w->row_end <= w->in_ring &&
+        as_one) {
+        rows = w->row_end - w->row_begin;
     }
-    const int32_t dense = w->out_pitch == w->out_w * w->out_c && w->row_end <= w->out_ring;
-    b->y = y + rl_row_offset(w->row_begin, w->out_ring, w->out_pitch);
-    for (int32_t oy = w->row_begin; oy < w->row_end; oy++) {
-        if (!dense) {
+    for (int32_t oy = w->row_begin; oy < w->row_end; oy += rows) {
+        if (oy == w->row_begin || !as_one) {
             b->y = y + rl_row_offset(oy, w->out_ring, w->out_pitch);
         }
-        gathered_row(p, b, image, oy);
-        if (!dense || oy == w->row_end - 1) {
-            flush(p, b);
+        if (b->p->gather == RL_CONV2D_DIRECT) {
+            const int32_t at = rl_row_offset(oy * w->stride_h, w->in_ring, w->in_pitch);
+            direct(b, image + at, room - at, rows * w->out_w);
+        } else {
+            gathered_row(b, image, oy);
+            if (!as_one) {
+                flush(b);
+            }
         }
     }
+    flush(b);
+}
+
+static void find_whole(batch *b) {
+    const rl_window *w = &b->p->window;
+    const int32_t last = w->in_w - (w->kernel_w - 1) * w->dilation_w - 1 + w->pad_left;
+    b->whole_begin = (w->pad_left + w->stride_w - 1) / w->stride_w;
+    b->whole_end = last < 0 ? 0 : rl_clamp(last / w->stride_w + 1, 0, w->out_w);
 }
 
 void rl_conv2d_s8_mve(const rl_conv2d_params *p, const int8_t *x, const int8_t *weights,
@@ -155,7 +162,8 @@ void rl_conv2d_s8_mve(const rl_conv2d_params *p, const int8_t *x, const int8_t *
     const rl_window *w = &p->window;
     const int32_t image_bytes = w->in_ring * w->in_pitch;
     int32_t room = w->batch * image_bytes - (w->in_pitch - w->in_w * w->in_c);
-    batch b = {.tile = {.depth = p->depth,
+    batch b = {.p = p,
+               .tile = {.depth = p->depth,
                         .channels = p->group_out,
                         .zero_point = p->out_zero_point,
                         .low = p->out_min,
@@ -163,11 +171,12 @@ void rl_conv2d_s8_mve(const rl_conv2d_params *p, const int8_t *x, const int8_t *
                .scratch = scratch,
                .pitch = rl_whole_steps(p->depth)};
     b.most = b.pitch <= 64 ? 8 : b.pitch <= 256 ? 4 : 2;
+    find_whole(&b);
     for (int32_t n = 0; n < w->batch; n++) {
         b.weights = weights;
         b.channels = channels;
         for (int32_t g = 0; g < p->groups; g++) {
-            one_group(p, &b, x + g * p->group_in, room - g * p->group_in, y + g * p->group_out);
+            one_group(&b, x + g * p->group_in, room - g * p->group_in, y + g * p->group_out);
             b.weights += p->group_weights;
             b.channels += (p->group_out + 3) >> 2;
         }

@@ -20,7 +20,8 @@ void rl_linear_s8_mve(const rl_linear_params *p, const int8_t *x, const int8_t *
     rl_tile_mve(&t, in_place, x, depth, weights, channels, y, p->out_features);
     if (in_place < p->rows) {
         const int32_t count = p->rows - in_place;
-        rl_copy_runs(scratch, pitch, x + in_place * depth, depth, depth, count);
+        const rl_steps from_steps = {depth, 0}, to_steps = {pitch, 0};
+        rl_copy_runs(scratch, to_steps, x + in_place * depth, from_steps, depth, count, 1);
         rl_tile_mve(&t, count, scratch, pitch, weights, channels, y + in_place * p->out_features,
                     p->out_features);
     }

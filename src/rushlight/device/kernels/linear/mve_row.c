@@ -13,7 +13,8 @@ void rl_linear_s8_mve_row(const rl_linear_params *p, const int8_t *x, const int8
     const int32_t half = count <= 4;
     int8_t aside[8];
     if ((p->in_features & (RL_STEP - 1)) != 0) {
-        rl_copy_runs(scratch, 0, x, 0, p->in_features, 1);
+        const rl_steps none = {0, 0};
+        rl_copy_runs(scratch, none, x, none, p->in_features, 1, 1);
         x = scratch;
     }
     rl_blocks_1x8(&fit, rl_turns_1x8(p->in_features), few ? 1 : count >> 3,
