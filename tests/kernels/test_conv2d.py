@@ -158,7 +158,7 @@ def test_sample_in_the_emulator(tier: str, toolchain: str, opt: str, tmp_path: P
     rng = np.random.default_rng(7)
     cases = [random_case(rng) for _ in range(30)]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain, opt)
-    assert {symbol.removesuffix("_pair") for symbol in symbols} == {f"rl_conv2d_s8_{tier}"}
+    assert {symbol.partition("_pair")[0] for symbol in symbols} == {f"rl_conv2d_s8_{tier}"}
 
 
 # --- against PyTorch -------------------------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.channels import Bounds, ChannelUse, Mix
+from rushlight.ops.conv2d_pairs import PAIR_PARAMS, pair_features, pair_kernels
 from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
-from rushlight.ops.pairs import PIXELS, pair_plan
 from rushlight.ops.tiles import (
     TILE_ROWS,
     TILES,
@@ -38,7 +38,7 @@ from rushlight.ops.tiles import (
     usable_tiers,
 )
 from rushlight.ops.tiles_mve import beyond, gathered, whole_steps
-from rushlight.ops.walks import gather_runs, gather_taps, pair_pixels
+from rushlight.ops.walks import gather_runs, gather_taps
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
 
@@ -60,25 +60,6 @@ PARAMS = ParamsType(
 )
 
 DIRECT, RUNS, TAPS = 0, 1, 2  # RL_CONV2D_...
-
-PAIR_PARAMS = ParamsType(
-    "rl_conv2d_pair_params",
-    (
-        *WINDOW_FIELDS,
-        ("depth", "int32_t", 1),
-        ("groups", "int16_t", 1),
-        ("group_in", "int16_t", 1),
-        ("group_out", "int16_t", 1),
-        ("run_taps", "int16_t", 1),
-        ("in_zero_point", "int16_t", 1),
-        ("out_zero_point", "int16_t", 1),
-        ("out_min", "int16_t", 1),
-        ("out_max", "int16_t", 1),
-        ("channel_bytes", "int16_t", 1),
-        ("reserved", "int16_t", 1),
-    ),
-)
-PAIR_SCRATCH = 4096  # bytes that a pair kernel may take, or as much as the hungriest layer has more in its tensors
 
 
 @dataclass(frozen=True)
@@ -228,15 +209,8 @@ class Conv2d(Operator):
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         tier, p = kernel.tier, kernel.params
-        if kernel.symbol == f"rl_conv2d_s8_{tier}_pair":
-            channels = p["groups"] * p["group_out"]
-            # v7m: each group's length among the weights, and a 0 a channel; v6m: apart, and the number of groups a channel.
-            lengths = (
-                kernel.constants[0].data.size - channels * p["depth"]
-                if tier == "v7m"
-                else kernel.constants[1].data.size
-            )
-            return pair_pixels(p, lengths - channels, PIXELS)
+        if kernel.params_type is PAIR_PARAMS:
+            return pair_features(kernel)
         if kernel.symbol != f"rl_conv2d_s8_{tier}" or tier not in TILES:
             return {}
         height, width, lines = p["window.out_h"], p["window.out_w"], p["window.batch"] * p["groups"]
@@ -257,8 +231,8 @@ class Conv2d(Operator):
         candidates: list[Kernel] = []
         for tier in usable:
             plain = self._kernel(op, graph, tier, terms, note)
-            pair, better = self._pair_kernel(op, graph, tier, terms, note)
-            candidates += [plain] if pair is None else [pair, plain] if better else [plain, pair]
+            better, others = pair_kernels(op, graph, tier, terms, note)
+            candidates += [*better, plain, *others]
         return candidates
 
     def _kernel(self, op: Op, graph: Graph, tier: str, terms: ChannelTerms, note: str) -> Kernel:
@@ -293,51 +267,3 @@ class Conv2d(Operator):
             scratch=_scratch(tier, params, y.elements // w.shape[0]),
             note=note,
         )
-
-    def _pair_kernel(
-        self, op: Op, graph: Graph, tier: str, terms: ChannelTerms, note: str
-    ) -> tuple[Kernel | None, bool]:
-        """The kernel that multiplies two pixels at once if it can compute this layer, and whether it is the better one."""
-        x, w, _ = graph.ins(op)
-        y = graph.outs(op)[0]
-        attrs: Conv2dAttrs = op.attrs
-        assert w.data is not None
-        rows = w.data.reshape(w.shape[0], -1)
-        plan = pair_plan(tier, rows, terms, (y.q.z, attrs.out_min, attrs.out_max))
-        if plan is None:
-            return None, False
-        run_taps = attrs.kernel[1] if attrs.groups == 1 and attrs.dilation[1] == 1 else 1
-        params = window_params(x, y, attrs) | {
-            "depth": rows.shape[1],
-            "groups": attrs.groups,
-            "group_in": w.shape[3],
-            "group_out": w.shape[0] // attrs.groups,
-            "run_taps": run_taps,
-            "in_zero_point": x.q.z,
-            "out_zero_point": y.q.z,
-            "out_min": attrs.out_min,
-            "out_max": attrs.out_max,
-            "channel_bytes": plan.channel_bytes,
-            "reserved": 0,
-        }
-        kernel = Kernel(
-            symbol=f"rl_conv2d_s8_{tier}_pair",
-            tier=tier,
-            header="conv2d/pair.h",
-            sources=(f"conv2d/{tier}_pair.c", "conv2d/pair_walk.c", f"common/pair_{tier}.c"),
-            params_type=PAIR_PARAMS,
-            params=params,
-            constants=plan.constants(attrs.groups),
-            takes_scratch=True,
-            scratch=2 * PIXELS * rows.shape[1] + 3 * run_taps * w.shape[3],
-            note=note,
-        )
-        room = max(PAIR_SCRATCH, _hungriest(graph) - x.nbytes - y.nbytes)
-        runs = attrs.kernel[0] * attrs.kernel[1] // run_taps
-        better = kernel.scratch <= room and plan.saves(y.elements // w.shape[0], runs, attrs.groups)
-        return kernel, better
-
-
-def _hungriest(graph: Graph) -> int:
-    """Bytes of the tensors of the operator that has most, constants left out: the arena holds them in any case."""
-    return max(sum(graph[n].nbytes for n in {*op.inputs, *op.outputs} if not graph[n].constant) for op in graph.ops)

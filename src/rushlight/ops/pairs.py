@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from rushlight.ops.base import Array, Constant
 from rushlight.ops.weighted import ChannelTerms
 
-PIXELS = 8  # RL_PAIR_PIXELS
 LANE_MAX = 2**15 - 1  # a lane's sum keeps within plus and minus this
-LONGEST = {"v7m": 16, "v6m": 13}  # taps that a tier's assembly has in a row
-BLOCK = 16  # channels whose weights are interleaved on v6m
-TAP_BYTES = 20  # of v6m's assembly
+PIXELS = (8, 4)  # of a tile
+#: Taps in a row that the assembly of a tier has for so many pixels, and on v6m the bytes of each.
+LONGEST = {("v7m", 8): 16, ("v7m", 4): 16, ("v6m", 8): 13, ("v6m", 4): 16}
+TAP_BYTES = {8: 20, 4: 12}
 MOST_GROUPS = 255  # rl_channel_pair counts them in a byte
 
 
@@ -57,9 +57,10 @@ def group_lengths(ends: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class PairPlan:
-    """The groups of a layer for a tier; ``rows`` are the weights [output channels, taps]."""
+    """The groups of a layer for a tier and tiles of so many pixels; ``rows`` are the weights [output channels, taps]."""
 
     tier: str
+    pixels: int
     rows: Array
     ends: NDArray[np.bool_]
     channels: Array  # int32, the entries one after the other
@@ -74,8 +75,8 @@ class PairPlan:
         """Weights, (for v6m) lengths and channels as the tier's tile reads them; ``groups``: of a grouped convolution."""
         if self.tier == "v6m":
             return (
-                Constant("weights", _interleaved(self.rows, groups)),
-                Constant("lengths", _jumps(group_lengths(self.ends)), "uint8_t"),
+                Constant("weights", _interleaved(self.rows, groups, 2 * self.pixels)),
+                Constant("lengths", self._jumps(), "uint8_t"),
                 Constant("channels", self.channels, "int32_t"),
             )
         parts: list[Array] = []
@@ -87,28 +88,43 @@ class PairPlan:
             parts.append(np.zeros(1, np.int8))
         return Constant("weights", np.concatenate(parts)), Constant("channels", self.channels, "int32_t")
 
+    def _jumps(self) -> Array:
+        """The number of groups of each channel, then for each how far to jump into the run of taps."""
+        longest = LONGEST[self.tier, self.pixels]
+        parts = [
+            np.concatenate([[len(channel)], TAP_BYTES[self.pixels] * (longest - channel)])
+            for channel in group_lengths(self.ends)
+        ]
+        return np.concatenate(parts).astype(np.uint8)
+
     @property
     def channel_bytes(self) -> int:
         """Bytes of a channel's entry."""
         return self.channels.nbytes // len(self.rows)
 
-    def saves(self, pixels: int, runs: int, groups: int) -> bool:
-        """Whether the pair tile takes fewer instructions than the plain one for ``pixels`` outputs of each channel, and not
-        far more flash.
+    def cost(self, pixels: int, runs: int, groups: int) -> float:
+        """About the instructions for ``pixels`` outputs of each channel.
 
-        ``runs``: pieces that a window is packed from; ``groups``: of a grouped convolution. From counts of both kernels.
+        ``runs``: pieces that a window is packed from; ``groups``: of a grouped convolution.
         """
         channels, depth = self.rows.shape
-        if self.tier == "v6m" and groups * (-(channels // groups) % BLOCK) * depth > max(256, self.rows.nbytes // 4):
-            return False  # weights that only fill up blocks
-        cost = COSTS[self.tier]
-        tiles, left = divmod(pixels, PIXELS)
+        cost = COSTS[self.tier, self.pixels]
+        tiles, left = divmod(pixels, self.pixels)
         if left >= 3 and tiles:
             tiles, left = tiles + 1, 0
         tile = channels * (depth * cost.tap + cost.channel) + int(self.groups.sum()) * cost.flush
-        tile += groups * PIXELS // 2 * (depth * cost.pack + runs * cost.run)
-        pair = tiles * tile + left * channels * (depth * cost.single + cost.plain_channel)
-        return bool(pair < pixels * channels * (depth * cost.plain + cost.plain_channel))
+        tile += groups * self.pixels // 2 * (depth * cost.pack + runs * cost.run)
+        return float(tiles * tile + left * channels * (depth * cost.single + cost.plain_channel))
+
+    def plain_cost(self, pixels: int) -> float:
+        """The same for the plain tile."""
+        cost = COSTS[self.tier, self.pixels]
+        return float(pixels * self.rows.shape[0] * (self.rows.shape[1] * cost.plain + cost.plain_channel))
+
+    def filled(self, groups: int) -> int:
+        """Bytes of weights that only fill up blocks of channels."""
+        channels, depth = self.rows.shape
+        return groups * (-(channels // groups) % (2 * self.pixels)) * depth if self.tier == "v6m" else 0
 
 
 @dataclass(frozen=True)
@@ -126,23 +142,19 @@ class _Cost:
 
 
 COSTS = {
-    "v7m": _Cost(6, 15, 78, 4.7, 35, 5, 2.06, 22),
-    "v6m": _Cost(10, 31, 150, 6.5, 50, 7, 4, 42),
+    ("v7m", 8): _Cost(6, 15, 78, 4.7, 35, 5, 2.06, 22),
+    ("v7m", 4): _Cost(4, 8, 53, 4.7, 35, 5, 2.06, 22),
+    ("v6m", 8): _Cost(10, 31, 150, 6.5, 50, 7, 4, 42),
+    ("v6m", 4): _Cost(6, 13, 95, 6.5, 50, 7, 4, 42),
 }
 
 
-def _interleaved(rows: Array, groups: int) -> Array:
-    """[groups, channels / 16, depth, 16], each group of channels filled up with zeros."""
+def _interleaved(rows: Array, groups: int, block: int) -> Array:
+    """[groups, channels / block, depth, block], each group of channels filled up with zeros."""
     depth = rows.shape[1]
     grouped = rows.reshape(groups, -1, depth)
-    filled = np.pad(grouped, ((0, 0), (0, -grouped.shape[1] % BLOCK), (0, 0)))
-    return np.ascontiguousarray(filled.reshape(groups, -1, BLOCK, depth).swapaxes(2, 3)).reshape(-1)
-
-
-def _jumps(lengths: list[NDArray[np.int64]]) -> Array:
-    """The number of groups of each channel, then for each how far to jump into the run of taps."""
-    parts = [np.concatenate([[len(channel)], TAP_BYTES * (LONGEST["v6m"] - channel)]) for channel in lengths]
-    return np.concatenate(parts).astype(np.uint8)
+    filled = np.pad(grouped, ((0, 0), (0, -grouped.shape[1] % block), (0, 0)))
+    return np.ascontiguousarray(filled.reshape(groups, -1, block, depth).swapaxes(2, 3)).reshape(-1)
 
 
 def _v7m_channels(terms: ChannelTerms, groups: NDArray[np.int64]) -> Array:
@@ -203,16 +215,16 @@ def _v6m_channels(rows: Array, terms: ChannelTerms, y: tuple[int, int, int]) -> 
     return (table % 2**32).astype("<u4").view("<i4").reshape(-1)
 
 
-def pair_plan(tier: str, rows: Array, terms: ChannelTerms, y: tuple[int, int, int]) -> PairPlan | None:
-    """The plan for a tier; None where the pair tile cannot compute the layer.
+def pair_plan(tier: str, pixels: int, rows: Array, terms: ChannelTerms, y: tuple[int, int, int]) -> PairPlan | None:
+    """The plan for a tier and tiles of ``pixels``; None where they cannot compute the layer.
 
     ``y``: the output's zero point, its lowest and highest integer.
     """
-    if tier not in LONGEST or terms.pre.any():
+    if (tier, pixels) not in LONGEST or terms.pre.any():
         return None
-    ends = group_ends(rows, LONGEST[tier])
+    ends = group_ends(rows, LONGEST[tier, pixels])
     groups: NDArray[np.int64] = ends.sum(axis=1)
     if groups.max() > MOST_GROUPS:
         return None
     channels = _v7m_channels(terms, groups) if tier == "v7m" else _v6m_channels(rows, terms, y)
-    return None if channels is None else PairPlan(tier, rows, ends, channels)
+    return None if channels is None else PairPlan(tier, pixels, rows, ends, channels)

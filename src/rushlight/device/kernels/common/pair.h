@@ -13,8 +13,6 @@
 
 #include <stdint.h>
 
-enum { RL_PAIR_PIXELS = 8, RL_PAIR_WORDS = RL_PAIR_PIXELS / 2 };
-
 /* What belongs to one output channel on Armv7-M. */
 typedef struct rl_channel_pair {
     int32_t bias;
@@ -23,7 +21,7 @@ typedef struct rl_channel_pair {
     uint8_t groups; /* how many groups its taps are cut into */
 } rl_channel_pair;
 
-/* What belongs to one output channel on Armv6-M, see pair_v6m.c. The last three are not there if no
+/* What belongs to one output channel on Armv6-M, see pair_v6m.h. The last three are not there if no
  * channel of the layer needs them. */
 typedef struct rl_channel_pair_v6m {
     int32_t bias;
@@ -43,25 +41,23 @@ typedef struct rl_pair_layer {
     int32_t depth;
     const int8_t *weights; /* where they are not in the stream */
     int32_t channel_bytes;
+    int32_t words; /* of a tap: half as many as a tile has pixels */
 } rl_pair_layer;
 
-/* Computes RL_PAIR_PIXELS pixels of all channels. x: depth taps of RL_PAIR_WORDS words. Returns the
- * end of the stream, where the next group of channels begins. */
+/* Computes a tile of pixels of all channels. x: depth taps of t->words words. Returns the end of the
+ * stream, where the next group of channels begins. */
 typedef const int8_t *rl_pair_tile_function(const rl_pair_layer *t, const uint32_t *x,
                                             const int8_t *stream, const void *channels, int8_t *y);
-/* Computes one pixel from its depth bytes, which lie anywhere. */
-typedef const int8_t *rl_pair_pixel_function(const rl_pair_layer *t, const int8_t *x,
-                                             const int8_t *stream, const void *channels, int8_t *y);
+/* Tiles of 8 and of 4 pixels; the latter take half the memory, and a little longer. Stream: for each
+ * channel its groups, each as its length and its weights, then a 0. Channels: rl_channel_pair. */
+rl_pair_tile_function rl_pair8_tile_v7m;
+rl_pair_tile_function rl_pair4_tile_v7m;
 
-/* Stream: for each channel its groups, each as its length and its weights, then a 0.
- * Channels: rl_channel_pair. */
-rl_pair_tile_function rl_pair_tile_v7m;
-rl_pair_pixel_function rl_pair_pixel_v7m;
-
-/* Stream: for each channel the number of its groups, then for each group 20 * (13 - its length).
- * Weights: [channels / 16][depth][16], so that one register addresses words and weights alike.
- * Channels: rl_channel_pair_v6m. */
-rl_pair_tile_function rl_pair_tile_v6m;
-rl_pair_pixel_function rl_pair_pixel_v6m;
+/* Stream: for each channel the number of its groups, then for each group how far the assembly jumps:
+ * 20 * (13 - its length) for 8 pixels, 12 * (16 - its length) for 4. Weights: with B = 2 * pixels,
+ * [channels / B][depth][B], so that one register addresses words and weights alike. Channels:
+ * rl_channel_pair_v6m. */
+rl_pair_tile_function rl_pair8_tile_v6m;
+rl_pair_tile_function rl_pair4_tile_v6m;
 
 #endif

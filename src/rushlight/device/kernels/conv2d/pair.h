@@ -22,14 +22,20 @@ typedef struct rl_conv2d_pair_params {
     int16_t out_min;
     int16_t out_max;
     int16_t channel_bytes; /* of a channel's entry */
-    int16_t reserved;
+    int16_t padded;        /* 1: windows reach out of the input */
 } rl_conv2d_pair_params;
 
-/* scratch: 16 * depth bytes, and 3 runs. */
-void rl_conv2d_s8_v7m_pair(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
-                           const rl_channel_pair *channels, int8_t *y, void *scratch);
-void rl_conv2d_s8_v6m_pair(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
-                           const uint8_t *lengths, const rl_channel_pair_v6m *channels, int8_t *y,
-                           void *scratch);
+/* The figure is the pixels of a tile. scratch: 2 * pixels * depth bytes, and 3 runs if
+ * padded. */
+void rl_conv2d_s8_v7m_pair8(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
+                            const rl_channel_pair *channels, int8_t *y, void *scratch);
+void rl_conv2d_s8_v7m_pair4(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
+                            const rl_channel_pair *channels, int8_t *y, void *scratch);
+void rl_conv2d_s8_v6m_pair8(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
+                            const uint8_t *lengths, const rl_channel_pair_v6m *channels, int8_t *y,
+                            void *scratch);
+void rl_conv2d_s8_v6m_pair4(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
+                            const uint8_t *lengths, const rl_channel_pair_v6m *channels, int8_t *y,
+                            void *scratch);
 
 #endif

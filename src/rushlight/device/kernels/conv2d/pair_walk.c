@@ -56,25 +56,34 @@ static inline uint32_t pair(int32_t x0, int32_t x1) {
     return (uint32_t)x0 + ((uint32_t)x1 << 16);
 }
 
-/* size taps of two pixels as words, each RL_PAIR_WORDS behind the one before. */
-static NOINLINE void pack(uint32_t *to, const int8_t *x0, const int8_t *x1, int32_t size) {
+/* size taps of two pixels as words, each `words` behind the one before. */
+static inline void pack(uint32_t *to, const int8_t *x0, const int8_t *x1, int32_t size,
+                        int32_t words) {
     for (; size >= 4; size -= 4) {
         to[0] = pair(x0[0], x1[0]);
-        to[RL_PAIR_WORDS] = pair(x0[1], x1[1]);
-        to[2 * RL_PAIR_WORDS] = pair(x0[2], x1[2]);
-        to[3 * RL_PAIR_WORDS] = pair(x0[3], x1[3]);
-        to += 4 * RL_PAIR_WORDS;
+        to[words] = pair(x0[1], x1[1]);
+        to[2 * words] = pair(x0[2], x1[2]);
+        to[3 * words] = pair(x0[3], x1[3]);
+        to += 4 * words;
         x0 += 4;
         x1 += 4;
     }
     for (; size > 0; size--) {
         *to = pair(*x0++, *x1++);
-        to += RL_PAIR_WORDS;
+        to += words;
     }
 }
 
+static NOINLINE void pack4(uint32_t *to, const int8_t *x0, const int8_t *x1, int32_t size) {
+    pack(to, x0, x1, size, 4);
+}
+
+static NOINLINE void pack2(uint32_t *to, const int8_t *x0, const int8_t *x1, int32_t size) {
+    pack(to, x0, x1, size, 2);
+}
+
 /* Packs the windows of two pixels into one column of words. */
-static NOINLINE void gather_pair(const walk *k, place a, place b, uint32_t *to) {
+static NOINLINE void gather_pair(const walk *k, place a, place b, uint32_t *to, int32_t words) {
     const rl_window *w = &k->p->window;
     int32_t ya = a.row * w->stride_h - w->pad_top, yb = b.row * w->stride_h - w->pad_top;
     const int32_t xa = a.column * w->stride_w - w->pad_left;
@@ -82,9 +91,14 @@ static NOINLINE void gather_pair(const walk *k, place a, place b, uint32_t *to) 
     for (int32_t ky = w->kernel_h; ky > 0; ky--) {
         for (int32_t kx = 0; kx < w->kernel_w; kx += k->p->run_taps) {
             const int32_t right = kx * w->dilation_w;
-            pack(to, run_at(k, ya, xa + right, k->own[0]), run_at(k, yb, xb + right, k->own[1]),
-                 k->run);
-            to += k->run * RL_PAIR_WORDS;
+            const int8_t *x0 = run_at(k, ya, xa + right, k->own[0]);
+            const int8_t *x1 = run_at(k, yb, xb + right, k->own[1]);
+            if (words == 4) {
+                pack4(to, x0, x1, k->run);
+            } else {
+                pack2(to, x0, x1, k->run);
+            }
+            to += k->run * words;
         }
         ya += w->dilation_h;
         yb += w->dilation_h;
@@ -126,33 +140,34 @@ static const int8_t *compute(const walk *k, const rl_pair_tier *tier, int32_t ro
                              const int8_t *weights, const int8_t *stream, const void *channels,
                              int8_t *y) {
     const rl_conv2d_pair_params *p = k->p;
-    const int32_t step = p->window.out_c, width = p->window.out_w;
+    const int32_t step = p->window.out_c, width = p->window.out_w, size = tier->pixels;
     const rl_pair_layer t = {p->group_out, step,    2 * p->out_zero_point + 1,
-                             p->depth,     weights, p->channel_bytes};
+                             p->depth,     weights, p->channel_bytes,
+                             size / 2};
     const int8_t *end = stream;
     place at = {row, 0};
     int32_t done = 0;
     while (done < count) {
         const int32_t left = count - done;
-        if (left < RL_PAIR_PIXELS && (left < OVERLAP || count < RL_PAIR_PIXELS)) {
+        if (left < size && (left < OVERLAP || count < size)) {
             const int8_t *window = gather_one(k, take(k, &at));
             end = tier->pixel(&t, window, stream, channels, y + done * step);
             narrow(p, y + done * step, 1);
             done++;
             continue;
         }
-        if (left < RL_PAIR_PIXELS) {
-            done = count - RL_PAIR_PIXELS;
+        if (left < size) {
+            done = count - size;
             at.row = row + done / width;
             at.column = done % width;
         }
-        for (int32_t word = 0; word < RL_PAIR_WORDS; word++) {
+        for (int32_t word = 0; word < t.words; word++) {
             const place first = take(k, &at), second = take(k, &at);
-            gather_pair(k, first, second, k->words + word);
+            gather_pair(k, first, second, k->words + word, t.words);
         }
         end = tier->tile(&t, k->words, stream, channels, y + done * step);
-        narrow(p, y + done * step, RL_PAIR_PIXELS);
-        done += RL_PAIR_PIXELS;
+        narrow(p, y + done * step, size);
+        done += size;
     }
     return end;
 }
@@ -162,9 +177,11 @@ void rl_conv2d_pair_walk(const rl_conv2d_pair_params *p, const rl_pair_tier *tie
                          int8_t *y, void *scratch) {
     const rl_window *w = &p->window;
     const int32_t run = p->run_taps * p->group_in;
-    int8_t *blank = (int8_t *)scratch + 2 * RL_PAIR_PIXELS * p->depth;
+    int8_t *blank = (int8_t *)scratch + 2 * tier->pixels * p->depth;
     walk k = {p, x, run, scratch, blank, {blank + run, blank + 2 * run}};
-    memset(blank, p->in_zero_point, (size_t)run);
+    if (p->padded) {
+        memset(blank, p->in_zero_point, (size_t)run);
+    }
     const int32_t dense = w->out_pitch == w->out_w * w->out_c && w->row_end <= w->out_ring;
     const int32_t rows = dense ? w->row_end - w->row_begin : 1;
     for (int32_t n = 0; n < w->batch; n++) {

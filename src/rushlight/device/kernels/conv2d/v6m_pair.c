@@ -1,10 +1,40 @@
 /* conv2d for Armv6-M, two pixels a multiply. */
+#include "common/pair_v6m.h"
 #include "conv2d/pair_walk.h"
 
-void rl_conv2d_s8_v6m_pair(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
-                           const uint8_t *lengths, const rl_channel_pair_v6m *channels, int8_t *y,
-                           void *scratch) {
-    const rl_pair_tier tier = {rl_pair_tile_v6m, rl_pair_pixel_v6m,
-                               (p->group_out + 15) / 16 * 16 * p->depth};
+/* A single pixel. */
+static const int8_t *pixel(const rl_pair_layer *t, const int8_t *x, const int8_t *stream,
+                           const void *channels, int8_t *y) {
+    const rl_channel_pair_v6m *c = channels;
+    for (int32_t o = 0; o < t->channels; o++) {
+        const int8_t *w = rl_pair_column_v6m(t, o);
+        int32_t acc = c->bias;
+        for (int32_t k = 0; k < t->depth; k++) {
+            acc += x[k] * *w;
+            w += 4 * t->words;
+        }
+        y[o] = rl_pair_put_v6m(c, acc);
+        c = rl_pair_next_v6m(t, c);
+        stream += 1 + (uint8_t)*stream;
+    }
+    return stream;
+}
+
+/* Bytes of the weights of a group of channels, in blocks of `block`. */
+static int32_t group_weights(const rl_conv2d_pair_params *p, int32_t block) {
+    return (p->group_out + block - 1) / block * block * p->depth;
+}
+
+void rl_conv2d_s8_v6m_pair8(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
+                            const uint8_t *lengths, const rl_channel_pair_v6m *channels, int8_t *y,
+                            void *scratch) {
+    const rl_pair_tier tier = {rl_pair8_tile_v6m, pixel, 8, group_weights(p, 16)};
+    rl_conv2d_pair_walk(p, &tier, x, weights, (const int8_t *)lengths, channels, y, scratch);
+}
+
+void rl_conv2d_s8_v6m_pair4(const rl_conv2d_pair_params *p, const int8_t *x, const int8_t *weights,
+                            const uint8_t *lengths, const rl_channel_pair_v6m *channels, int8_t *y,
+                            void *scratch) {
+    const rl_pair_tier tier = {rl_pair4_tile_v6m, pixel, 4, group_weights(p, 8)};
     rl_conv2d_pair_walk(p, &tier, x, weights, (const int8_t *)lengths, channels, y, scratch);
 }

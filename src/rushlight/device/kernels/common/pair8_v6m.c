@@ -1,58 +1,7 @@
 /* The tile of 8 pixels x 1 channel for Armv6-M: 10 instructions for 8 products, and 31 to flush
  * after each group. Assembly, as compilers take thrice as many; the plain-C twin has the same name
- * and results.
- *
- * Requantisation starts from u = acc - lowest (lowest is in the bias), clamped to 0..range, outside
- * which the output does not change:
- *
- *     y + 128 = (u * multiplier + addend + ((u * multiplier_low + addend_low) >> shift_low)) >> 24
- *
- * which is the definition's product, rounding and zero point split at bit shift_low; most channels
- * have no lower part. All of it fits 32 unsigned bits. */
-#include "common/naked.h"
-#include "common/pair.h"
-
-enum { LONGEST = 13, BLOCK = 16, TAP_BYTES = 20 };
-
-static inline int8_t put(const rl_channel_pair_v6m *c, int32_t acc) {
-    const uint32_t range = c->range & 0x7fffffffu;
-    uint32_t u = (uint32_t)acc;
-    if (u > range) {
-        u = acc < 0 ? 0u : range;
-    }
-    uint32_t v = u * c->multiplier + c->addend;
-    if (range != c->range) {
-        v += (u * c->multiplier_low + c->addend_low) >> c->shift_low;
-    }
-    return (int8_t)(v >> 24);
-}
-
-static inline const rl_channel_pair_v6m *next(const rl_pair_layer *t,
-                                              const rl_channel_pair_v6m *c) {
-    return (const void *)((const int8_t *)c + t->channel_bytes);
-}
-
-/* The first weight of channel o. */
-static inline const int8_t *column(const rl_pair_layer *t, int32_t o) {
-    return t->weights + o / BLOCK * BLOCK * t->depth + o % BLOCK;
-}
-
-const int8_t *rl_pair_pixel_v6m(const rl_pair_layer *t, const int8_t *x, const int8_t *stream,
-                                const void *channels, int8_t *y) {
-    const rl_channel_pair_v6m *c = channels;
-    for (int32_t o = 0; o < t->channels; o++) {
-        const int8_t *w = column(t, o);
-        int32_t acc = c->bias;
-        for (int32_t k = 0; k < t->depth; k++) {
-            acc += x[k] * *w;
-            w += BLOCK;
-        }
-        y[o] = put(c, acc);
-        c = next(t, c);
-        stream += 1 + (uint8_t)*stream;
-    }
-    return stream;
-}
+ * and results. */
+#include "common/pair_v6m.h"
 
 #if defined(__thumb__)
 
@@ -118,7 +67,7 @@ const int8_t *rl_pair_pixel_v6m(const rl_pair_layer *t, const int8_t *x, const i
 /* Stack: 0 total of 4 words, 16 high of 4 words, 32 x, 36 weights less x, 40 channel, 44 y,
  * 48 channels left, 52 step, 56 channels left in the block, 60 from its end to the next block,
  * 64 channel_bytes. lr is the stream, r12 the end of the channel's. */
-RL_NAKED const int8_t *rl_pair_tile_v6m(RL_UNUSED const rl_pair_layer *t,
+RL_NAKED const int8_t *rl_pair8_tile_v6m(RL_UNUSED const rl_pair_layer *t,
                                         RL_UNUSED const uint32_t *x, RL_UNUSED const int8_t *stream,
                                         RL_UNUSED const void *channels, RL_UNUSED int8_t *y) {
     __asm__(
@@ -273,36 +222,9 @@ RL_NAKED const int8_t *rl_pair_tile_v6m(RL_UNUSED const rl_pair_layer *t,
 
 #else
 
-const int8_t *rl_pair_tile_v6m(const rl_pair_layer *t, const uint32_t *x, const int8_t *stream,
-                               const void *channels, int8_t *y) {
-    const rl_channel_pair_v6m *c = channels;
-    for (int32_t o = 0; o < t->channels; o++) {
-        const uint8_t *lengths = (const uint8_t *)stream + 1;
-        const int32_t groups = lengths[-1];
-        for (int32_t word = 0; word < RL_PAIR_WORDS; word++) {
-            const uint32_t *from = x + word;
-            const int8_t *w = column(t, o);
-            uint32_t total = (uint32_t)c->bias * 65537u;
-            int32_t high = c->bias;
-            for (int32_t g = 0; g < groups; g++) {
-                uint32_t acc = 0;
-                for (int32_t taps = LONGEST - lengths[g] / TAP_BYTES; taps > 0; taps--) {
-                    const int32_t weight = *w;
-                    acc += *from * (uint32_t)weight;
-                    from += RL_PAIR_WORDS;
-                    w += BLOCK;
-                }
-                total += acc;
-                high += ((int32_t)acc >> 16) + (int32_t)((acc >> 15) & 1u);
-            }
-            int8_t *to = y + o + 2 * word * t->step;
-            to[0] = put(c, (int32_t)(total - ((uint32_t)high << 16)));
-            to[t->step] = put(c, high);
-        }
-        stream += 1 + groups;
-        c = next(t, c);
-    }
-    return stream;
+const int8_t *rl_pair8_tile_v6m(const rl_pair_layer *t, const uint32_t *x, const int8_t *stream,
+                                const void *channels, int8_t *y) {
+    return rl_pair_tile_twin(t, x, stream, channels, y, 13, 20);
 }
 
 #endif

@@ -1,34 +1,7 @@
 /* The tile of 8 pixels x 1 channel for Armv7-M and Armv8-M mainline: 6 instructions for 8 products,
  * and 15 to flush after each group. Assembly, as both compilers spill here and take twice as many;
  * the plain-C twin has the same name and results. */
-#include "common/naked.h"
-#include "common/pair.h"
-#include "common/requant.h"
-
-/* y = ssat8((((acc * multiplier) >> 16) + (2 * zero_point + 1) * 2^(shift - 17)) >> (shift - 16)):
- * the definition with the zero point inside the rounding term. */
-static inline int8_t put(const rl_pair_layer *t, const rl_channel_pair *c, int32_t acc) {
-    const int32_t addend = (int32_t)((uint32_t)t->zero_term << c->shift);
-    const int32_t high = rl_multiply_high_v7m(acc, c->multiplier) + addend;
-    return (int8_t)rl_clamp(high >> (c->shift + 1), -128, 127);
-}
-
-const int8_t *rl_pair_pixel_v7m(const rl_pair_layer *t, const int8_t *x, const int8_t *stream,
-                                const void *channels, int8_t *y) {
-    const rl_channel_pair *c = channels;
-    const int8_t *w = stream;
-    for (int32_t left = t->channels; left > 0; left--) {
-        const int8_t *from = x;
-        int32_t acc = c->bias;
-        for (int32_t taps = *w++; taps > 0; taps = *w++) {
-            do {
-                acc += *from++ * *w++;
-            } while (--taps > 0);
-        }
-        *y++ = put(t, c++, acc);
-    }
-    return w;
-}
+#include "common/pair_v7m.h"
 
 #if defined(__thumb2__)
 
@@ -46,7 +19,7 @@ const int8_t *rl_pair_pixel_v7m(const rl_pair_layer *t, const int8_t *x, const i
 
 /* Stack: 0 total of 4 words, 16 high of 4 words, 32 x, 36 channel, 40 y, 44 channels left, 48 step,
  * 52 zero_term, 56 stream. */
-RL_NAKED const int8_t *rl_pair_tile_v7m(RL_UNUSED const rl_pair_layer *t,
+RL_NAKED const int8_t *rl_pair8_tile_v7m(RL_UNUSED const rl_pair_layer *t,
                                         RL_UNUSED const uint32_t *x, RL_UNUSED const int8_t *stream,
                                         RL_UNUSED const void *channels, RL_UNUSED int8_t *y) {
     __asm__(
@@ -155,36 +128,9 @@ RL_NAKED const int8_t *rl_pair_tile_v7m(RL_UNUSED const rl_pair_layer *t,
 
 #else
 
-const int8_t *rl_pair_tile_v7m(const rl_pair_layer *t, const uint32_t *x, const int8_t *stream,
-                               const void *channels, int8_t *y) {
-    const rl_channel_pair *c = channels;
-    const int8_t *w = stream;
-    for (int32_t left = t->channels; left > 0; left--) {
-        const int8_t *end = w;
-        for (int32_t word = 0; word < RL_PAIR_WORDS; word++) {
-            const uint32_t *from = x + word;
-            uint32_t total = (uint32_t)c->bias * 65537u - ((uint32_t)c->groups << 15);
-            int32_t high = c->bias;
-            end = w;
-            for (int32_t taps = *end++; taps > 0; taps = *end++) {
-                uint32_t acc = 0x8000u;
-                for (; taps > 0; taps--) {
-                    const int32_t weight = *end++;
-                    acc += *from * (uint32_t)weight;
-                    from += RL_PAIR_WORDS;
-                }
-                total += acc;
-                high += (int32_t)acc >> 16;
-            }
-            int8_t *to = y + 2 * word * t->step;
-            to[0] = put(t, c, (int32_t)(total - ((uint32_t)high << 16)));
-            to[t->step] = put(t, c, high);
-        }
-        w = end;
-        c++;
-        y++;
-    }
-    return w;
+const int8_t *rl_pair8_tile_v7m(const rl_pair_layer *t, const uint32_t *x, const int8_t *stream,
+                                const void *channels, int8_t *y) {
+    return rl_pair_tile_twin(t, x, stream, channels, y);
 }
 
 #endif
