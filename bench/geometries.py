@@ -102,10 +102,12 @@ def _depthwise(rng: np.random.Generator, index: int) -> Made | None:
 
 
 def _linear(rng: np.random.Generator, index: int) -> Made | None:
+    rows = 1 if rng.random() < 0.6 else int(rng.integers(2, 12))
     inputs, outputs = _size(rng, 4, 800), _size(rng, 1, 200)
-    if inputs * outputs > _MOST_MACS:
+    if rows * inputs * outputs > _MOST_MACS:
         return None
-    return _made(LayerShape("RANDOM", index, "FC", (1, 1, inputs), (1, 1, outputs), (1, 1), 1, (1, 1), (0, 0), 0), rng)
+    shapes = (rows, 1, inputs), (rows, 1, outputs)
+    return _made(LayerShape("RANDOM", index, "FC", *shapes, (1, 1), 1, (1, 1), (0, 0), 0), rng)
 
 
 def _pool(op: str) -> Maker:

@@ -114,7 +114,8 @@ def _depthwise(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list
 
 
 def _linear(layer: LayerShape, rng: np.random.Generator) -> tuple[Graph, list[Array]]:
-    return _weighted("linear", LinearAttrs, (1, layer.in_shape[2]), (layer.out_shape[2], layer.in_shape[2]), rng)
+    rows, (inputs, outputs) = layer.in_shape[0] * layer.in_shape[1], (layer.in_shape[2], layer.out_shape[2])
+    return _weighted("linear", LinearAttrs, (rows, inputs), (outputs, inputs), rng)
 
 
 def _binary(kind: str, attrs: Any, scale: float) -> Maker:

@@ -39,6 +39,7 @@ from rushlight.ops.tiles import (
 )
 from rushlight.ops.tiles_mve import beyond, gathered, whole_steps
 from rushlight.ops.walks import gather_runs, gather_taps
+from rushlight.ops.walks_mve import convolution
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
 
@@ -213,6 +214,8 @@ class Conv2d(Operator):
             return pair_features(kernel)
         if kernel.symbol != f"rl_conv2d_s8_{tier}" or tier not in TILES:
             return {}
+        if tier == "mve":
+            return convolution(p)
         height, width, lines = p["window.out_h"], p["window.out_w"], p["window.batch"] * p["groups"]
         dense = p["gather"] == DIRECT and p["window.kernel_w"] == p["window.stride_h"] == p["window.stride_w"] == 1
         pixels, runs = (height * width, lines) if dense else (width, lines * height)

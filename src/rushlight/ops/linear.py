@@ -24,9 +24,10 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.channels import Bounds, ChannelUse, Mix
-from rushlight.ops.linear_pairs import pair_kernel
-from rushlight.ops.tiles import TILES, tile_constants, tile_features, tile_scratch, usable_tiers
+from rushlight.ops.linear_pairs import pair_features, pair_kernel
+from rushlight.ops.tiles import tile_constants, tile_features, tile_scratch, usable_tiers
 from rushlight.ops.tiles_mve import beyond, one_row_constants, whole_steps
+from rushlight.ops.walks_mve import linear_rows, one_row_tile
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 
 PARAMS = ParamsType(
@@ -117,12 +118,16 @@ class Linear(Operator):
         return x.elements * w.shape[0]
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
-        if kernel.symbol != f"rl_linear_s8_{kernel.tier}" or kernel.tier not in TILES:
-            return {}
         p = kernel.params
-        features = tile_features(kernel.tier, p["rows"], 1, p["out_features"], p["in_features"])
+        rows, channels, depth = p["rows"], p["out_features"], p["in_features"]
+        if kernel.params_type is PAIR_PARAMS:
+            return pair_features(kernel)
+        if kernel.tier == "mve":
+            one_row = kernel.symbol.endswith("_row")
+            return one_row_tile(channels, depth) if one_row else linear_rows(rows, channels, depth)
+        features = tile_features(kernel.tier, rows, 1, channels, depth)
         if kernel.tier == "dsp" and (p["out_min"], p["out_max"]) != (-128, 127):
-            features["clamped"] = float(p["rows"] * p["out_features"])
+            features["clamped"] = float(rows * channels)
         return features
 
     def reordered(self, op: Op, graph: Graph, order: Array) -> dict[int, Array] | None:

@@ -68,3 +68,22 @@ def pair_kernel(
     tap, group, output, product, plain_output = COSTS[tier]
     pair = len(rows) // CHANNELS * (depth * tap + 60) + int(ends.sum()) * group + channels * output + 6 * depth
     return kernel, pair < channels * (depth * product + plain_output)
+
+
+def pair_features(kernel: Kernel) -> dict[str, float]:
+    """How often the loops of a pair kernel run, see ``Operator.features``."""
+    p = kernel.params
+    rows, depth, channels = (int(p[name]) for name in ("rows", "in_features", "out_features"))
+    blocks = -(-channels // CHANNELS)
+    words = int(kernel.constants[0].data.size) - blocks * 2 * depth
+    groups = words - 2 * blocks if kernel.tier == "v7m" else (words - 3 * blocks) // 2
+    counts = {
+        "rows": rows,
+        "values": rows * depth,
+        "blocks": rows * blocks,
+        "taps": rows * blocks * depth,
+        "groups": rows * groups,
+        "outputs": rows * channels,
+        "odd outputs": rows * (channels % 2),
+    }
+    return {"calls": 1.0} | {name: float(count) for name, count in counts.items()}

@@ -108,19 +108,4 @@ def _dsp_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
     }
 
 
-def _mve_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
-    vectors, fours, left = -(-depth // 16), channels // 4, -(-(channels % 4) // 2)
-    if rows == 1:
-        blocks = -(-channels // 4)
-        return {"tiles": 1, "blocks": blocks, "vectors": blocks * vectors}
-    return {
-        "tiles": 1,
-        "blocks": fours,
-        "vectors": fours * vectors,
-        "tails": int(left > 0),
-        "tail pairs": left,
-        "tail vectors": left * vectors,
-    }
-
-
-_LOOPS = {"v6m": _v6m_loops, "v7m": _v7m_loops, "dsp": _dsp_loops, "mve": _mve_loops}
+_LOOPS = {"v6m": _v6m_loops, "v7m": _v7m_loops, "dsp": _dsp_loops}
