@@ -164,6 +164,7 @@ def test_outputs_may_have_any_name(folder: Path, rushlight: Command) -> None:
         assert sorted(answers.files) == ["allow_pickle", "file"]
 
 
+@pytest.mark.usefixtures("wide")
 def test_the_toolchain_is_chosen_and_named(rushlight: Command) -> None:
     run = rushlight("run", "out", "--inputs", "x.npz", "--toolchain", "clang")
     assert re.search(r"^built with .*clang version", run.out, re.MULTILINE)
@@ -235,7 +236,7 @@ def test_long_steps_show_progress_on_a_terminal(folder: Path) -> None:
     os.close(master)
     assert compiling.returncode == 0
     assert "loading net.pt2" in (text := shown.decode())
-    assert "calibrating with data.npz" in text and "compiling for cortex-m4" in text and "100%" in text
+    assert "calibrating with data.npz" in text and "compiling for cortex-m4" in text
     assert "calibrating" not in out and "written to new" in out
 
 
