@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rushlight.graph import DType, Graph, Source
+from rushlight.graph import DType, Graph, QParams, Source
 from rushlight.ops.interpreter import run_graph
 from rushlight.run import run_folder
 from tests.unit.emit_build import STRICT, call, emitted, include_flags, library, run, sources
@@ -55,6 +55,24 @@ def image() -> Graph:
     q = b.quantize(b.input("x", (1, 7, 6, 3)), "q")
     h = b.conv2d(b.conv2d(q, 8, 3, "c1"), 5, 1, "c2")
     return b.graph(b.dequantize(b.linear(b.reshape(h, (1, 210), "flat"), 10, "fc"), "y"))
+
+
+def test_the_header_states_layout_scale_and_zero_point(tmp_path: Path) -> None:
+    b = Builder("net")
+    graph = b.graph(b.table(b.input("x", (1, 2, 2, 3), DType.INT8), "y"))
+    graph = replace(graph, layouts={"x": "NHWC"})
+    x, y = (replace(graph[n], qparams=QParams((s,), (z,))) for n, s, z in (("x", 0.125, -2), ("y", 1 / 128, 0)))
+    emitted(replace(graph, tensors={**graph.tensors, "x": x, "y": y}), tmp_path)
+    header = (tmp_path / "model" / "net.h").read_text()
+    assert " * x: input, int8 [1, 2, 2, 3] NHWC, real = 0.125 * (value + 2)\n" in header
+    assert " * y: output, int8 [1, 2, 2, 3], real = 0.0078125 * value\n" in header
+    assert "#define NET_X_SCALE 0.125f\n#define NET_X_ZERO_POINT (-2)\n" in header
+    assert "#define NET_Y_SCALE 0.0078125f\n#define NET_Y_ZERO_POINT 0\n" in header
+
+
+def test_a_float_program_has_no_scales(tmp_path: Path) -> None:
+    emitted(small_net(), tmp_path)
+    assert "_SCALE" not in (tmp_path / "model" / "net.h").read_text()
 
 
 @pytest.mark.parametrize("target", ["cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rushlight.emit.literals import comment, initializer, rows
+from rushlight.emit.literals import comment, initializer, literal, rows
 from rushlight.emit.names import Names, check_model_name
-from rushlight.emit.program import place_in_source
+from rushlight.emit.program import affine, place_in_source
 from rushlight.graph import Tensor
 from rushlight.ops.base import Kernel
 from rushlight.schedule.types import TENSOR_CTYPES, Call, Lifetime, Schedule, round_up
@@ -27,6 +27,8 @@ class Io:
     bytes: int
     align: int  # what the pointer is checked for
     text: str  # for comments
+    scale: str  # literals; "" for a tensor that is not quantised
+    zero_point: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,10 @@ class Model:
     def arguments(self) -> list[Io]:
         return [*self.inputs, *self.outputs]
 
+    @property
+    def quantised(self) -> list[Io]:
+        return [io for io in self.arguments if io.scale]
+
     def prototype(self, end: str) -> str:
         """``int net_run(const float *x, float *y)`` and ``end``: ";" or " {"."""
         arguments = [f"{io.const}{io.ctype} *{io.ident}" for io in self.arguments]
@@ -100,11 +106,12 @@ def model_text(schedule: Schedule) -> Model:
     macros = Names(frozenset({"ARENA", "MODEL"}))
     printer = _Printer(schedule, arguments, symbols, names)
     calls = [printer.call(call) for call in schedule.calls]
+    layouts = schedule.graph.layouts
     return Model(
         name=name,
         upper=name.upper(),
-        inputs=[_io(t, arguments, macros, name, "const ") for t in schedule.inputs],
-        outputs=[_io(t, arguments, macros, name, "") for t in schedule.outputs],
+        inputs=[_io(t, layouts.get(t.name, ""), arguments, macros, name, "const ") for t in schedule.inputs],
+        outputs=[_io(t, layouts.get(t.name, ""), arguments, macros, name, "") for t in schedule.outputs],
         arena_bytes=schedule.plan.bytes,
         lower_bound=schedule.plan.lower_bound,
         headers=sorted({f"{name}_data.h", "rushlight/align.h", *(call.kernel.header for call in schedule.calls)}),
@@ -119,11 +126,12 @@ def model_text(schedule: Schedule) -> Model:
     )
 
 
-def _io(tensor: Tensor, arguments: dict[str, str], macros: Names, name: str, const: str) -> Io:
+def _io(tensor: Tensor, layout: str, arguments: dict[str, str], macros: Names, name: str, const: str) -> Io:
     ident = arguments[tensor.name]
+    quantised = tensor.qparams is not None and tensor.dtype.value.startswith("int")
     text = f"{tensor.dtype.value} {list(tensor.shape)}"
-    if tensor.qparams is not None and tensor.dtype.value.startswith("int"):
-        text += f", real = {tensor.q.s!r} * (value - {tensor.q.z})"
+    text += f" {layout}" if layout else ""
+    text += f", {affine(tensor.q.s, tensor.q.z)}" if quantised else ""
     return Io(
         ident=ident,
         macro=f"{name.upper()}_{macros.unique(ident.upper(), 'X')}",
@@ -133,6 +141,8 @@ def _io(tensor: Tensor, arguments: dict[str, str], macros: Names, name: str, con
         bytes=tensor.nbytes,
         align=tensor.dtype.size,
         text=text,
+        scale=literal(tensor.q.s, "float") if quantised else "",
+        zero_point=f"({tensor.q.z})" if quantised and tensor.q.z < 0 else str(tensor.q.z) if quantised else "",
     )
 
 

@@ -92,6 +92,13 @@ def place_in_source(source: Source) -> str:
     return f"{Path(source.file).name}:{source.line}" if source.file else ""
 
 
+def affine(scale: float, zero_point: int) -> str:
+    """``real = 0.5 * (value + 3)``: what the integers of a tensor mean; nine digits tell every float32 apart."""
+    if not zero_point:
+        return f"real = {scale:.9g} * value"
+    return f"real = {scale:.9g} * (value {'-' if zero_point > 0 else '+'} {abs(zero_point)})"
+
+
 def _tensor(tensor: Tensor, schedule: Schedule) -> dict[str, Any]:
     q = tensor.qparams if tensor.dtype.value.startswith("int") else None
     return {

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rushlight.emit.program import program_facts, read_program
+from rushlight.emit.program import affine, program_facts, read_program
 from rushlight.errors import RushlightError
 from rushlight.schedule.types import Schedule
 
@@ -214,7 +214,7 @@ def _shape(shape: list[int]) -> str:
 def _tensor(tensor: Mapping[str, Any]) -> str:
     text = f"{tensor['name']}: {tensor['dtype']} {_shape(tensor['shape'])}"
     if tensor["scale"] is not None:
-        text += f", real = {tensor['scale']} * (value - {tensor['zero_point']})"
+        text += f", {affine(tensor['scale'], tensor['zero_point'])}"
     return text if tensor["layout"] == "model" else f"{text}, {tensor['layout']}"
 
 
