@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from bench.baselines import CORES, NETS
 from bench.cycles import COSTS, ERRORS
 from bench.geometries import MAKERS, random_layers
 from bench.measure import Work, count_calls, prune
+from bench.nets import count_net, schedule
 from bench.timing import time_calls
 from rushlight.errors import RushlightError
 from rushlight.firmware.toolchains import pick
@@ -168,13 +170,30 @@ def stored(fits: Mapping[str, Mapping[str, Fit]], old: Mapping[str, object]) -> 
     return "\n".join(["{", *lines, ' "cores": {', ",\n".join(blocks), " }", "}", ""])
 
 
+def print_nets() -> None:
+    """Each whole net's estimate by the stored table beside its count, on the cores that the bench has."""
+    for name in NETS:
+        for target in CORES.values():
+            estimated = [call.cost for call in schedule(name, target).calls]
+            measured = count_net(name, target, COMPILER, OPT)
+            known = [cost.instructions for cost in estimated if cost is not None]
+            if measured is None or len(known) < len(estimated):
+                print(f"{name:<4} {target:<26} no figure, or another answer than the reference's")
+                continue
+            print(f"{name:<4} {target:<26} {measured:>12,} {sum(known):>12,.0f} {sum(known) / measured - 1:>+7.2%}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.costs", description=__doc__)
     parser.add_argument("--core", action="append", choices=list(TARGETS), help="these cores alone")
     parser.add_argument("--count", type=int, default=150, help="layers of each operator")
     parser.add_argument("--update", action="store_true", help="store the fit")
+    parser.add_argument("--nets", action="store_true", help="compare the stored table with whole nets, and fit nothing")
     args = parser.parse_args(arguments)
+    if args.nets:
+        print_nets()
+        return 0
     cores = args.core or list(TARGETS)
     prune()
     try:
