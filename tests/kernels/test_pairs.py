@@ -195,7 +195,7 @@ def test_the_kernel_that_takes_fewer_instructions_comes_first() -> None:
 
 def test_short_scratch_takes_the_smaller_tile_or_the_plain_kernel() -> None:
     for depth, ending in ((250, "_pair8"), (500, "_pair4"), (1000, "")):
-        graph, _ = layer("conv2d", [[5] * depth] * 16, np.zeros((64, depth), np.int8), 10000.0)
+        graph, _ = layer("conv2d", [[5] * depth] * 16, np.zeros((8, depth), np.int8), 10000.0)
         best = operator("conv2d").kernels(graph.ops[0], graph, ("v7m",))[0]
         assert best.symbol == f"rl_conv2d_s8_v7m{ending}"
         assert best.scratch <= 4096

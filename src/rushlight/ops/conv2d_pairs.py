@@ -28,7 +28,8 @@ PAIR_PARAMS = ParamsType(
         ("padded", "int16_t", 1),
     ),
 )
-SCRATCH = 4096  # bytes that a pair kernel may take, or as much as the hungriest layer has more in its tensors
+#: Bytes that a pair kernel may take, or a quarter of its tensors, or as much as the hungriest layer has more in its own.
+SCRATCH = 4096
 
 
 def pair_kernels(op: Op, graph: Graph, tier: str, terms: ChannelTerms, note: str) -> tuple[list[Kernel], list[Kernel]]:
@@ -51,7 +52,8 @@ def pair_kernels(op: Op, graph: Graph, tier: str, terms: ChannelTerms, note: str
         "out_max": attrs.out_max,
         "padded": int(any(attrs.padding)),
     }
-    room = max(SCRATCH, _hungriest(graph) - x.nbytes - y.nbytes)
+    held = x.nbytes + y.nbytes
+    room = max(SCRATCH, held // 4, _hungriest(graph) - held)
     outputs, runs = y.elements // w.shape[0], attrs.kernel[0] * attrs.kernel[1] // run_taps
     better: list[tuple[float, Kernel]] = []
     others: list[Kernel] = []

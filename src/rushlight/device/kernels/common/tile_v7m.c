@@ -31,20 +31,29 @@ static void two_rows(const rl_tile *t, const int8_t *const *x, const int8_t *w, 
 static void one_row(const rl_tile *t, const int8_t *x, const int8_t *w, const rl_channel *c,
                     int8_t *y) {
     const int32_t depth = t->depth;
-    for (int32_t left = t->channels; left > 0; left -= 4) {
-        /* Channels that are not there are computed as the first one again, and not stored. */
-        const int32_t count = left < 4 ? left : 4;
-        const int8_t *w1 = w + (count > 1 ? depth : 0);
-        const int8_t *w2 = w + (count > 2 ? 2 * depth : 0);
-        const int8_t *w3 = w + (count > 3 ? 3 * depth : 0);
-        int32_t sums[4] = {0, 0, 0, 0};
-        rl_dot_1x4(x, w, w1, w2, w3, depth, sums);
-        for (int32_t i = 0; i < count; i++) {
-            y[i] = put(t, &c[i], c[i].bias + sums[i]);
-        }
-        w += count * depth;
-        c += count;
-        y += count;
+    int32_t left = t->channels;
+    for (; left >= 4; left -= 4) {
+        int32_t sums[4] = {c[0].bias, c[1].bias, c[2].bias, c[3].bias};
+        rl_dot_1x4(x, w, w + depth, w + 2 * depth, w + 3 * depth, depth, sums);
+        y[0] = put(t, &c[0], sums[0]);
+        y[1] = put(t, &c[1], sums[1]);
+        y[2] = put(t, &c[2], sums[2]);
+        y[3] = put(t, &c[3], sums[3]);
+        w += 4 * depth;
+        c += 4;
+        y += 4;
+    }
+    for (; left > 0; left -= 2) {
+        /* The last of an odd number of channels is computed twice. */
+        const int32_t next = left > 1;
+        int32_t sums[2] = {c[0].bias, c[next].bias};
+        const int8_t *w1 = w + next * depth;
+        rl_dot_1x2(x, w, w1, depth, sums);
+        y[0] = put(t, &c[0], sums[0]);
+        y[next] = put(t, &c[next], sums[1]);
+        w = w1 + depth;
+        c += 2;
+        y += 2;
     }
 }
 

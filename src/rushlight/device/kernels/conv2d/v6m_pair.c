@@ -2,20 +2,27 @@
 #include "common/pair_v6m.h"
 #include "conv2d/pair_walk.h"
 
-/* A single pixel. */
+/* A single pixel, two channels at a time; beside the last of an odd number lie zeros. */
 static const int8_t *pixel(const rl_pair_layer *t, const int8_t *x, const int8_t *stream,
                            const void *channels, int8_t *y) {
     const rl_channel_pair_v6m *c = channels;
-    for (int32_t o = 0; o < t->channels; o++) {
+    const int32_t depth = t->depth, step = 4 * t->words;
+    for (int32_t o = 0; o < t->channels; o += 2) {
         const int8_t *w = rl_pair_column_v6m(t, o);
-        int32_t acc = c->bias;
-        for (int32_t k = 0; k < t->depth; k++) {
-            acc += x[k] * *w;
-            w += 4 * t->words;
+        int32_t acc0 = 0, acc1 = 0;
+        for (int32_t k = 0; k < depth; k++) {
+            acc0 += x[k] * w[0];
+            acc1 += x[k] * w[1];
+            w += step;
         }
-        y[o] = rl_pair_put_v6m(c, acc);
+        y[o] = rl_pair_put_v6m(c, acc0 + c->bias);
         c = rl_pair_next_v6m(t, c);
         stream += 1 + (uint8_t)*stream;
+        if (o + 1 < t->channels) {
+            y[o + 1] = rl_pair_put_v6m(c, acc1 + c->bias);
+            c = rl_pair_next_v6m(t, c);
+            stream += 1 + (uint8_t)*stream;
+        }
     }
     return stream;
 }

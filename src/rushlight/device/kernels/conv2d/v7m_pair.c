@@ -11,9 +11,17 @@ static const int8_t *pixel(const rl_pair_layer *t, const int8_t *x, const int8_t
         const int8_t *from = x;
         int32_t acc = c->bias;
         for (int32_t taps = *w++; taps > 0; taps = *w++) {
-            do {
+            for (; taps >= 4; taps -= 4) {
+                acc += from[0] * w[0];
+                acc += from[1] * w[1];
+                acc += from[2] * w[2];
+                acc += from[3] * w[3];
+                from += 4;
+                w += 4;
+            }
+            for (; taps > 0; taps--) {
                 acc += *from++ * *w++;
-            } while (--taps > 0);
+            }
         }
         *y++ = rl_pair_put_v7m(t, c++, acc);
     }
