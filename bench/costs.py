@@ -152,7 +152,7 @@ def stored(fits: Mapping[str, Mapping[str, Fit]], old: Mapping[str, object]) -> 
             symbol: {"cycles_per_instruction": fit.cycles, "instructions": dict(fit.instructions)}
             for symbol, fit in sorted(of_core.items())
         }
-    version = re.sub(r"\s*\([^)]*\)", "", pick(COMPILER).version)
+    version = re.sub(r"\s*\([^)]*\)|\s+\d{8}$", "", pick(COMPILER).version)  # without the packager's mark and a date
     head = {
         "version": 1,
         "compiler": version,
