@@ -67,6 +67,8 @@ static inline void rl_dot_1x4(const int8_t *x, const int8_t *w0, const int8_t *w
                               const int8_t *w3, int32_t depth, int32_t sums[4]) {
     int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
     int32_t left = depth, a, w;
+    /* Armv8.1-M: keeps GCC from a low-overhead loop around, which would take LR from the operands. */
+    __asm__ volatile("" ::: "lr");
     __asm__(
         "subs %[left], #4\n\t"
         "blt 2f\n"
