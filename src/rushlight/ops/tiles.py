@@ -88,9 +88,10 @@ def _v6m_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
 
 
 def _v7m_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
-    blocks = -(-channels // (2 if rows == 2 else 4))
+    blocks, left = (-(-channels // 2), 0) if rows == 2 else divmod(channels, 4)
+    pairs = -(-left // 2)
     loops = {"tiles": 1, "blocks": blocks, "steps": blocks * (depth // 4), "taps": blocks * (depth % 4)}
-    return loops | {"outputs": channels}
+    return loops | {"pairs": pairs, "pair taps": pairs * depth}
 
 
 def _dsp_loops(rows: int, channels: int, depth: int) -> dict[str, int]:
