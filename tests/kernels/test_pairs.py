@@ -83,6 +83,8 @@ def test_sample_in_the_emulator(
     rng = np.random.default_rng(2)
     make = conv_case if kind == "conv2d" else linear_case
     cases = [make(rng, float(rng.uniform(1, 60))) for _ in range(25)]
+    for weights in (AT_BOUND, BEYOND, trained(rng, (9, 120), 10).tolist(), trained(rng, (5, 70), 60).tolist()):
+        cases.append(layer(kind, weights, adversarial(weights, rng), 1000.0))
     _, used = check_on_board(cases, tier, tmp_path / "cases", toolchain, opt)
     assert used == {symbol}
 
