@@ -84,14 +84,14 @@ def page_text(rows: Sequence[Row]) -> str:
     smallest = baseline("IC", None, "m55").best
     return f"""# Instructions, beside CMSIS-NN
 
-Written by `python -m bench.pages` from `bench/results.json`, which `make bench` measures and holds: exact counts in QEMU at -O3 under
-GCC 12.2 and clang 19. CMSIS-NN's figure is the smaller of its two (for IC on the M55, for example, {smallest:,});
+Written by `python -m bench.pages` from `bench/results.json`, which `make bench` measures and holds: exact counts in QEMU at -O3
+under GCC 12.2 and clang 19. CMSIS-NN's figure is the smaller of its two (for IC on the M55, for example, {smallest:,});
 [bench/README.md](../bench/README.md) tells how both were counted.
 
 ## Whole nets
 
-GCC / clang, int8 in and out. Bold: the better compiler reaches the goal of `bench/goals.json` ({done} of {total}). VWW-pruned is VWW
-as `rl.compile` makes it by default, without the channels that can only have one value, over CMSIS-NN's count for the whole of it.
+GCC / clang, int8 in and out. Bold: the better compiler reaches the goal of `bench/goals.json` ({done} of {total}). VWW-pruned is
+VWW as `rl.compile` makes it by default, without the channels that can only have one value, over CMSIS-NN's count for the whole of it.
 
 {nets_table(rows)}
 
