@@ -91,7 +91,7 @@ under GCC 12.2 and clang 19. CMSIS-NN's figure is the smaller of its two (for IC
 ## Whole nets
 
 GCC / clang, int8 in and out. Bold: the better compiler reaches the goal of `bench/goals.json` ({done} of {total}). VWW-pruned is
-VWW as `rl.compile` makes it by default, without the channels that can only have one value, over CMSIS-NN's count for the whole of it.
+VWW as `rl.compile` makes it by default, without the channels that can only have one value, over CMSIS-NN's count for all of it.
 
 {nets_table(rows)}
 
