@@ -51,6 +51,8 @@ STAND_INS = {"cortex-m35p": "cortex-m33", "cortex-m85": "cortex-m55"}
 #: How far the instructions of a whole network may be off, as a share: what the tests hold.
 INSTRUCTION_ERROR = 0.05
 FITTED, JUDGED = 1, 2  # seeds
+#: These operators have more kernels and more loops.
+_MORE = {"conv2d": 2, "depthwise_conv2d": 3}
 #: Calls of a kernel whose cycles are estimated.
 _TRACED = 10
 
@@ -88,7 +90,7 @@ def measured_calls(core: str, count: int, seed: int) -> dict[str, list[Call]]:
     target = resolve(TARGETS[core])
     jobs: list[tuple[Work, Kernel]] = []
     for kind in MAKERS:
-        for work in random_layers(kind, count * (2 if kind == "conv2d" else 1), seed):
+        for work in random_layers(kind, count * _MORE.get(kind, 1), seed):
             jobs += [(work, k) for k in operator(kind).kernels(work.op, work.graph, target.core.tiers)]
     counts = count_calls([work for work, _ in jobs], [k for _, k in jobs], target, COMPILER, OPT)
     calls: dict[str, list[Call]] = defaultdict(list)

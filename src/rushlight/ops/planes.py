@@ -74,8 +74,12 @@ def plane_features(params: Mapping[str, Any], any_window: bool) -> dict[str, flo
         "twos": lines * (left // 2),
         "ones": lines * (left % 2),
         "four taps": lines * fours * taps,
-        "one taps": lines * left * taps,
+        "two taps": lines * (left // 2) * taps,
+        "one taps": lines * (left % 2) * taps,
         "clamps": lines * w["out_w"] * w["clamps"],
-        "phases": (quads + ones) * bands * w["stride_w"] * taps,
+        "columns": (quads + ones) * bands * w["plane_pitch"],
+        "phases": (quads + ones) * bands * w["stride_w"],
+        "offsets": taps,
+        "pitch": w["plane_pitch"],
     }
     return {name: float(value * w["batch"]) for name, value in features.items() if value}
