@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from rushlight.capturing import capture
+from rushlight.capturing.notes import source_of
 from rushlight.errors import RushlightError
 
 X = torch.linspace(-1, 1, 12).reshape(2, 6)
@@ -103,6 +106,25 @@ def test_control_flow_on_data_names_the_line(capfd: pytest.CaptureFixture[str]) 
     assert "depends on data" in message
     assert "test_capture_errors.py:" in message
     assert capfd.readouterr() == ("", "")  # nothing but the one line
+
+
+def test_a_users_folders_may_be_called_as_libraries_are(tmp_path: Path) -> None:
+    file = tmp_path / "rushlight" / "torch" / "net.py"
+    file.parent.mkdir(parents=True)
+    lines = ["import torch", "", "", "class Choose(torch.nn.Module):", "    def forward(self, x):"]
+    lines += ["        x = x.cosh()", "        return x if self.always or x.sum() > 0 else -x", ""]
+    file.write_text("\n".join(lines))
+    spec = importlib.util.spec_from_file_location("net", file)
+    assert spec is not None
+    assert spec.loader is not None
+    net = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(net)
+    model = net.Choose()
+    model.always = False
+    assert "(net.py:7)" in refusal(model)
+    model.always = True
+    nodes = [node for node in capture(model, (X,)).graph.nodes if node.op == "call_function"]
+    assert [(source_of(node).file, source_of(node).line) for node in nodes] == [("net.py", 6)]
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,7 @@ def reason(error: BaseException) -> str:
     """An exception on one line: the first line of its text, and where in the user's code it happened."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[0] if lines else type(error).__name__
-    frames = [
-        f
-        for f in traceback.extract_tb(error.__traceback__)
-        if not is_library(f.filename) and "rushlight" not in f.filename
-    ]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(f.filename)]
     where = f" ({frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno})" if frames else ""
     return f"{text[:300]}{where}"
 
