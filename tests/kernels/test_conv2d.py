@@ -81,6 +81,25 @@ def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(2)
     checked = check_kernels(random_case(rng) for _ in range(220))
     assert {checked.by_symbol[f"rl_conv2d_s8_{tier}"] for tier in TIERS} == {220}
+    assert checked.by_symbol["rl_conv2d_s8_mve_columns"] > 5
+
+
+def overlapping_case(rng: np.random.Generator) -> Case:
+    """Windows that overlap enough for Helium to copy the columns under them once."""
+    kernel = (int(rng.integers(1, 4)), int(rng.integers(3, 6)))
+    dilation, stride = (int(rng.integers(1, 3)), 1), (int(rng.integers(1, 4)), int(rng.integers(1, 3)))
+    top, bottom, left, right = (int(p) for p in rng.integers(0, 4, 4))
+    attrs = Conv2dAttrs(kernel, stride, dilation, (top, bottom, left, right))
+    shape = (int(rng.integers(1, 3)), int(rng.integers(5, 9)), int(rng.integers(6, 20)), int(rng.integers(6, 40)))
+    x, w, b = tensors(rng, attrs, shape, int(rng.integers(1, 20)))
+    graph = single_op("conv2d", attrs, [x, w, b], output_q(rng, x, w, 4.1, 2000.0))
+    return graph, random_inputs(rng, graph)
+
+
+def test_windows_over_columns_that_were_copied_once() -> None:
+    rng = np.random.default_rng(21)
+    checked = check_kernels((overlapping_case(rng) for _ in range(160)), tiers=("mve",))
+    assert checked.by_symbol["rl_conv2d_s8_mve_columns"] > 50
 
 
 def test_coarse_outputs_take_the_scalar_kernel_and_say_why() -> None:
@@ -158,7 +177,23 @@ def test_sample_in_the_emulator(tier: str, toolchain: str, opt: str, tmp_path: P
     rng = np.random.default_rng(7)
     cases = [random_case(rng) for _ in range(30)]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain, opt)
-    assert {symbol.partition("_pair")[0] for symbol in symbols} == {f"rl_conv2d_s8_{tier}"}
+    assert {symbol.partition("_pair")[0].removesuffix("_columns") for symbol in symbols} == {f"rl_conv2d_s8_{tier}"}
+
+
+@pytest.mark.parametrize(("toolchain", "opt"), [("gcc", "-O3"), ("clang", "-O3"), ("clang", "-Os")])
+def test_each_number_of_steps_on_helium(toolchain: str, opt: str, tmp_path: Path) -> None:
+    """Rows of 1 to 9 steps of 16 taps, whole or not, with 1 to 9 channels: every way into the loops of assembly."""
+    rng = np.random.default_rng(22)
+    cases: list[Case] = []
+    for steps in range(1, 10):
+        for channels in range(1, 10):
+            attrs, depth = Conv2dAttrs((1, 1)), 16 * steps - int(rng.integers(0, 16) * (channels % 2))
+            x, w, b = tensors(rng, attrs, (1, 1, 1 + channels % 3, depth), channels)
+            graph = single_op("conv2d", attrs, [x, w, b], output_q(rng, x, w, 4.1, 1000.0))
+            cases.append((graph, random_inputs(rng, graph)))
+    cases += [overlapping_case(rng) for _ in range(20)]
+    _, symbols = check_on_board(cases, "mve", tmp_path / "cases", toolchain, opt)
+    assert symbols == {"rl_conv2d_s8_mve", "rl_conv2d_s8_mve_columns"}
 
 
 # --- against PyTorch -------------------------------------------------------------------------------------------------

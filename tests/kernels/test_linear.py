@@ -89,6 +89,27 @@ def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> No
     assert {symbol.removesuffix("_pair").removesuffix("_row") for symbol in symbols} == {f"rl_linear_s8_{tier}"}
 
 
+def one_row_case(rng: np.random.Generator, depth: int, features: int) -> Case:
+    x, w, b = tensors(rng, (1, depth), features)
+    graph = single_op("linear", LinearAttrs(), [x, w, b], output_q(rng, x, w, 4.1, 1000.0))
+    return graph, random_inputs(rng, graph)
+
+
+def test_one_row_of_each_depth_and_number_of_features() -> None:
+    rng = np.random.default_rng(8)
+    checked = check_kernels((one_row_case(rng, 1 + i % 67, 1 + i % 33) for i in range(300)), tiers=("mve",))
+    assert checked.by_symbol["rl_linear_s8_mve_row"] == 300
+
+
+@pytest.mark.parametrize(("toolchain", "opt"), [("gcc", "-O3"), ("clang", "-O3"), ("clang", "-Os")])
+def test_each_number_of_steps_on_helium(toolchain: str, opt: str, tmp_path: Path) -> None:
+    """A row of 1 to 9 steps of 16 taps, whole or not, with 1 to 20 features: every way into the loops of assembly."""
+    rng = np.random.default_rng(9)
+    cases = [one_row_case(rng, 16 * (1 + i % 9) - (i % 2) * (i % 16), 1 + i % 20) for i in range(100)]
+    _, symbols = check_on_board(cases, "mve", tmp_path / "cases", toolchain, opt)
+    assert symbols == {"rl_linear_s8_mve_row"}
+
+
 def steps_of_torch(graph: Graph, x: Array) -> Array:
     """PyTorch's float layer on dequantised values, in steps of the output, clipped to its range."""
     op = graph.ops[0]

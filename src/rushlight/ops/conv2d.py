@@ -26,6 +26,7 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.channels import Bounds, ChannelUse, Mix
+from rushlight.ops.conv2d_columns import COLUMNS, columns_features, columns_kernel, saves
 from rushlight.ops.conv2d_pairs import PAIR_PARAMS, pair_features, pair_kernels
 from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
 from rushlight.ops.tiles import (
@@ -134,6 +135,12 @@ def _scratch(tier: str, params: Mapping[str, Any], pixels: int) -> int:
     return tile_scratch(tier, depth) + (0 if direct else TILE_ROWS * depth)
 
 
+def _weight(op: Op, graph: Graph) -> Array:
+    data = graph.ins(op)[1].data
+    assert data is not None
+    return data
+
+
 @register
 class Conv2d(Operator):
     """Inputs: x int8 [N, H, W, C], weight int8 [O, KH, KW, C/groups], bias int32 [O]. Output int8 [N, OH, OW, O]."""
@@ -212,6 +219,8 @@ class Conv2d(Operator):
         tier, p = kernel.tier, kernel.params
         if kernel.params_type is PAIR_PARAMS:
             return pair_features(kernel)
+        if kernel.symbol == COLUMNS:
+            return columns_features(kernel)
         if kernel.symbol != f"rl_conv2d_s8_{tier}" or tier not in TILES:
             return {}
         if tier == "mve":
@@ -235,6 +244,8 @@ class Conv2d(Operator):
         for tier in usable:
             plain = self._kernel(op, graph, tier, terms, note)
             better, others = pair_kernels(op, graph, tier, terms, note)
+            if tier == "mve" and (columns := columns_kernel(plain, _weight(op, graph), terms)) is not None:
+                (better if saves(plain.params) else others).append(columns)
             candidates += [*better, plain, *others]
         return candidates
 

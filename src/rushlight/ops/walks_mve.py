@@ -72,6 +72,25 @@ def convolution(params: Mapping[str, Any]) -> Features:
     return {"calls": 1.0, "groups": float(groups * batch), **{name: value * each for name, value in one.items()}}
 
 
+def columns(p: Mapping[str, Any], most: int) -> Features:
+    """``rl_conv2d_s8_mve_columns``, which copies the columns under up to ``most`` windows at a time."""
+    down, across = axis(p, "h"), axis(p, "w")
+    kernel, column = down.inside.shape[1], down.inside.shape[1] * int(p["window.in_c"])
+    taps_down = down.inside.sum(axis=1)
+    parts: list[Features] = []
+    for ox in range(0, len(across.begin), most):
+        begin = across.begin[ox : ox + most]
+        width = int(begin[-1] - begin[0]) + across.inside.shape[1]
+        inside = max(0, min(int(begin[0]) + width, across.size) - max(int(begin[0]), 0))
+        fills = len(taps_down) if inside < width else int((taps_down < kernel).sum())
+        parts += [{"fills": float(fills), "filled": float(fills * -(-width * column // STEP))}]
+        parts += [_copied(taps > 0, int(taps) * inside, int(p["window.in_c"])) for taps in taps_down if inside]
+        tile = two_row_tile(len(begin), p["group_out"], p["depth"])
+        parts.append({name: value * len(taps_down) for name, value in tile.items()})
+    one = {"lines": float(len(taps_down)), **added(parts)}
+    return {"calls": 1.0, **{name: value * int(p["window.batch"]) for name, value in one.items()}}
+
+
 def _direct(p: Mapping[str, Any], group: int) -> list[Features]:
     """A group's pixels read where they lie, but for those whose last step would read beyond the input: they are copied."""
     height, width, depth, channels = (p[name] for name in ("window.out_h", "window.out_w", "depth", "group_out"))

@@ -37,5 +37,8 @@ void rl_conv2d_s8_dsp(const rl_conv2d_params *p, const int8_t *x, const int8_t *
                       const rl_channel_dsp *channels, int8_t *y, void *scratch);
 void rl_conv2d_s8_mve(const rl_conv2d_params *p, const int8_t *x, const int8_t *weights,
                       const rl_channels_mve *channels, int8_t *y, void *scratch);
+/* gather RL_CONV2D_RUNS; weights in the order of columns. */
+void rl_conv2d_s8_mve_columns(const rl_conv2d_params *p, const int8_t *x, const int8_t *weights,
+                              const rl_channels_mve *channels, int8_t *y, void *scratch);
 
 #endif

@@ -4,27 +4,7 @@
  * dense. */
 #include "common/copy_mve.h"
 #include "common/dot_mve.h"
-#include "conv2d/conv2d.h"
-
-/* The taps of a window that lie inside the input, along one axis. */
-typedef struct inside {
-    int32_t skipped; /* taps before */
-    int32_t taps;    /* not positive: none */
-    int32_t at;      /* of the first one */
-} inside;
-
-__attribute__((noinline)) static inside clip(int32_t at, int32_t taps, int32_t dilation,
-                                             int32_t size) {
-    inside c = {0, taps, at};
-    for (; c.at < 0; c.at += dilation) {
-        c.skipped++;
-        c.taps--;
-    }
-    for (int32_t end = c.at + (c.taps - 1) * dilation; end >= size; end -= dilation) {
-        c.taps--;
-    }
-    return c;
-}
+#include "conv2d/window_mve.h"
 
 /* Windows of one group of channels that wait in scratch for the tile. */
 typedef struct batch {
@@ -49,8 +29,8 @@ __attribute__((noinline)) static void flush(batch *b) {
 }
 
 /* Copies what is inside of `count` windows side by side. */
-static void gather(const batch *b, const int8_t *image, const inside *down, const inside *across,
-                   int32_t count) {
+static void gather(const batch *b, const int8_t *image, const rl_inside *down,
+                   const rl_inside *across, int32_t count) {
     const rl_conv2d_params *p = b->p;
     const rl_window *w = &p->window;
     const int32_t row = w->kernel_w * p->group_in;
@@ -72,29 +52,22 @@ static void gather(const batch *b, const int8_t *image, const inside *down, cons
     }
 }
 
-static void fill(int8_t *to, int32_t size, int32_t value) {
-    const rl_s8x16 v = rl_vdupq_n_s8((int8_t)value);
-    for (; size > 0; size -= 16) {
-        rl_vstrbq_s8(to, v);
-        to += 16;
-    }
-}
-
 __attribute__((noinline)) static void gathered_row(batch *b, const int8_t *image, int32_t oy) {
     const rl_window *w = &b->p->window;
-    const inside down = clip(oy * w->stride_h - w->pad_top, w->kernel_h, w->dilation_h, w->in_h);
+    const rl_inside down =
+        rl_taps_inside(oy * w->stride_h - w->pad_top, w->kernel_h, w->dilation_h, w->in_h);
     for (int32_t ox = 0; ox < w->out_w;) {
         const int32_t ix = ox * w->stride_w - w->pad_left;
         const int32_t whole = ox >= b->whole_begin && ox < b->whole_end;
-        inside across = {0, w->kernel_w, ix};
+        rl_inside across = {0, w->kernel_w, ix};
         int32_t count = 1;
         if (whole) {
             count = rl_clamp(b->whole_end - ox, 1, b->most - b->count);
         } else {
-            across = clip(ix, w->kernel_w, w->dilation_w, w->in_w);
+            across = rl_taps_inside(ix, w->kernel_w, w->dilation_w, w->in_w);
         }
         if (!whole || down.taps < w->kernel_h) {
-            fill(b->scratch + b->count * b->pitch, count * b->pitch, b->p->in_zero_point);
+            rl_fill(b->scratch + b->count * b->pitch, count * b->pitch, b->p->in_zero_point);
         }
         if (across.taps > 0) {
             gather(b, image, &down, &across, count);
@@ -163,14 +136,10 @@ void rl_conv2d_s8_mve(const rl_conv2d_params *p, const int8_t *x, const int8_t *
     const int32_t image_bytes = w->in_ring * w->in_pitch;
     int32_t room = w->batch * image_bytes - (w->in_pitch - w->in_w * w->in_c);
     batch b = {.p = p,
-               .tile = {.depth = p->depth,
-                        .channels = p->group_out,
-                        .zero_point = p->out_zero_point,
-                        .low = p->out_min,
-                        .high = p->out_max},
+               .tile = rl_conv2d_tile_mve(p),
                .scratch = scratch,
                .pitch = rl_whole_steps(p->depth)};
-    b.most = b.pitch <= 64 ? 8 : b.pitch <= 256 ? 4 : 2;
+    b.most = rl_gathered(b.pitch);
     find_whole(&b);
     for (int32_t n = 0; n < w->batch; n++) {
         b.weights = weights;
