@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-static inline void rl_board_counter_start(void) {
-}
+static inline void rl_board_counter_start(void) {}
 
 static inline uint32_t rl_board_counter_read(void) {
     return 0;
