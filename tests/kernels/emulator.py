@@ -1,6 +1,6 @@
 """Runs single-operator cases on emulated boards, many in one program, against the reference.
 
-The program is made as a user's is (schedule, C, firmware), so the kernel is the one that the core's tier gets.
+The program is made as a user's is (schedule, C, firmware), with every kernel that the tier has for a case.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rushlight.emit import write_c
 from rushlight.firmware import build_firmware, copy_board
 from rushlight.graph import Graph, Op, Tensor
 from rushlight.ops import operator
-from rushlight.ops.base import Array
+from rushlight.ops.base import Array, Kernel
 from rushlight.run.qemu import run_qemu
 from rushlight.schedule import make_schedule
 from rushlight.target import resolve
@@ -43,31 +43,51 @@ def merge(cases: Sequence[tuple[Graph, list[Array]]]) -> tuple[Graph, list[Array
     return Graph("cases", tensors, tuple(ops), tuple(inputs), tuple(outputs)), arrays
 
 
+def _each_kernel(merged: Graph, tier: str, tiers: Sequence[str]) -> tuple[Graph, dict[str, Kernel]]:
+    """The graph with one operator for each kernel of the tier that its operators have, and those kernels by operator.
+
+    An operator that has none of the tier stands once, with its first candidate.
+    """
+    tensors, ops, outputs = dict(merged.tensors), [], []
+    kernels: dict[str, Kernel] = {}
+    for op in merged.ops:
+        candidates = operator(op.kind).kernels(op, merged, tiers)
+        for number, kernel in enumerate([k for k in candidates if k.tier == tier] or candidates[:1]):
+            y = replace(merged[op.outputs[0]], name=f"{op.outputs[0]}_k{number}")
+            one = replace(op, name=f"{op.name}_k{number}", outputs=(y.name,))
+            tensors[y.name] = y
+            ops.append(one)
+            outputs.append(y.name)
+            kernels[one.name] = kernel
+        del tensors[op.outputs[0]]
+    return replace(merged, tensors=tensors, ops=tuple(ops), outputs=tuple(outputs)), kernels
+
+
 def check_on_board(
     cases: Sequence[tuple[Graph, list[Array]]], tier: str, folder: Path, toolchain: str = "gcc", opt: str = "-O2"
 ) -> tuple[int, set[str]]:
-    """Runs the cases on the tier's board; all outputs must equal the reference.
+    """Runs the cases on the tier's board with every kernel of the tier; all outputs must equal the reference.
 
     Returns the instructions of the run and the kernels' symbols, for the test to assert that they are those it means.
     """
     merged, arrays = merge(cases)
     target = resolve(CORES[tier])
-    schedule = make_schedule(merged, target)
+    graph, kernels = _each_kernel(merged, tier, target.core.tiers)
+    schedule = make_schedule(graph, target, choose=lambda op, _: kernels[op.name])
     write_c(schedule, folder, copy_board=copy_board)
     firmware = build_firmware(folder, target, toolchain=toolchain, opt=opt)
+    given = dict(zip(graph.inputs, arrays, strict=True))
     expected: list[Array] = []
-    for graph, given in cases:
-        (op,) = graph.ops
-        by_name = dict(zip(graph.inputs, given, strict=True))
-        ins = [by_name[t.name] if t.data is None else t.data for t in graph.ins(op)]
+    for op in graph.ops:
+        ins = [given[t.name] if t.data is None else t.data for t in graph.ins(op)]
         expected.append(operator(op.kind).reference(op, graph, ins)[0])
     total = sum(e.nbytes for e in expected)
     result = run_qemu(firmware.elf, target, [b"".join(a.tobytes() for a in arrays)], total)
     position = 0
-    for (graph, _), wanted in zip(cases, expected, strict=True):
+    for op, wanted in zip(graph.ops, expected, strict=True):
         blob = result.outputs[0][position : position + wanted.nbytes]
         position += wanted.nbytes
         got = np.frombuffer(blob, wanted.dtype).reshape(wanted.shape)
-        shapes = [t.shape for t in graph.ins(graph.ops[0])]
-        np.testing.assert_array_equal(got, wanted, f"{graph.ops[0].kind} {shapes} {graph.ops[0].attrs}")
+        shapes = [t.shape for t in graph.ins(op)]
+        np.testing.assert_array_equal(got, wanted, f"{kernels[op.name].symbol} {shapes} {op.attrs}")
     return result.instructions[0], {call.kernel.symbol for call in schedule.calls}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rushlight.errors import RushlightError
@@ -14,20 +15,24 @@ from rushlight.schedule.memory import Request, place
 from rushlight.schedule.types import ARENA, Buffer, Call, Lifetime, MemoryPlan, Schedule, as_constant
 from rushlight.target import Target
 
+#: Takes an operator and its candidate kernels, best first; returns the one to run.
+Choose = Callable[[Op, Sequence[Kernel]], Kernel]
 
-def make_schedule(graph: Graph, target: Target) -> Schedule:
+
+def make_schedule(graph: Graph, target: Target, *, choose: Choose | None = None) -> Schedule:
     """Chooses kernels, places buffers and collects constants.
 
     Args:
         graph: a verified integer graph. An output that is also an input, a constant or a view of one, or that shares its
             bytes with another output, must come from an explicit copy.
         target: core (its tiers choose the kernels) and board (its memory must suffice).
+        choose: picks each operator's kernel in place of the estimate of cost.
 
     Raises:
         RushlightError: an operator has no kernel for the core.
         DoesNotFit: the board's RAM or flash is too small.
     """
-    building = _Building(graph, target, _storage(graph))
+    building = _Building(graph, target, _storage(graph), choose)
     for op in graph.ops:
         if not operator(op.kind).view:
             building.add(op)
@@ -66,6 +71,7 @@ class _Building:
     graph: Graph
     target: Target
     storage: dict[str, str]
+    pick: Choose | None
     calls: list[Call] = field(default_factory=list)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
@@ -108,6 +114,8 @@ class _Building:
                 f"{op.kind} {op.source}: has no kernel for {self.target.core.name} (tiers {', '.join(tiers)}); "
                 f"choose another target"
             )
+        if self.pick is not None:
+            return self.pick(op, candidates)
         return cheapest(op, candidates, self.target.core, room(self.graph, op))
 
     def read(self, tensor: str, at: int) -> str:
