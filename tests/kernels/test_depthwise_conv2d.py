@@ -105,6 +105,52 @@ def test_windows_of_3_by_3(stride: int) -> None:
     assert stride == 2 or checked.in_place >= 10
 
 
+def nine_taps(rng: np.random.Generator, channels: int) -> Case:
+    """Nine taps in any arrangement."""
+    kernel = [(3, 3), (3, 3), (1, 9), (9, 1)][int(rng.integers(4))]
+    low = int(rng.integers(-128, 60)) if rng.random() < 0.3 else -128
+    stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    dilation = (1, 1) if rng.random() < 0.7 else (int(rng.integers(1, 3)), int(rng.integers(1, 3)))
+    top, bottom, left, right = (int(v) + (9 if max(kernel) == 9 else 2) for v in rng.integers(0, 3, 4))
+    attrs = DepthwiseConv2dAttrs(kernel, stride, dilation, (top, bottom, left, right), 1, low)
+    inputs, y = tensors(rng, attrs, (int(rng.integers(1, 3)), *(int(v) for v in rng.integers(1, 10, 2)), channels))
+    graph = single_op("depthwise_conv2d", attrs, inputs, y)
+    return graph, random_inputs(rng, graph)
+
+
+def test_nine_taps_on_helium() -> None:
+    rng = np.random.default_rng(33)
+    cases = [nine_taps(rng, channels) for channels in (*range(1, 9), 16, 32, 48, 64) * 20]
+    checked = check_kernels(cases, tiers=("mve",))
+    assert checked.by_symbol[f"{SYMBOL}mve_9"] >= 40 and checked.by_symbol[f"{SYMBOL}mve_9_few"] >= 80, (
+        checked.by_symbol
+    )
+
+
+@pytest.mark.parametrize(("pair", "fits"), [((-128, -127), True), ((127, 127), True), ((-128, -128), False)])
+@pytest.mark.parametrize(("channels", "name"), [(16, "mve_9"), (8, "mve_9_few")])
+def test_pairs_of_products_reach_the_bound_of_16_bits(
+    channels: int, name: str, pair: tuple[int, int], fits: bool, tmp_path: Path
+) -> None:
+    """-128 · -128 twice is 32768, one too many: that pair takes the general kernel."""
+    rng = np.random.default_rng(34)
+    attrs = DepthwiseConv2dAttrs((3, 3), padding=(1, 1, 1, 1))
+    cases: list[Case] = []
+    for value in (-128, 127):
+        (x, w, b), y = tensors(rng, attrs, (1, 4, 4, channels))
+        weights = np.resize(np.array(pair, np.int8), (channels, 9)).reshape(w.shape)
+        w = Tensor(
+            "w", w.shape, DType.INT8, QParams((float(np.float32(1e-3)),) * channels, (0,) * channels, 0), weights
+        )
+        graph = single_op("depthwise_conv2d", attrs, [x, w, b], QParams((x.q.s * 4,), (3,)))
+        cases.append((graph, [np.full(x.shape, value, np.int8)]))
+    checked = check_kernels(cases, tiers=("mve",))
+    assert (checked.by_symbol[SYMBOL + name] > 0) == fits and checked.by_symbol[f"{SYMBOL}mve"] == 2
+    if fits:
+        _, symbols = check_on_board(cases, "mve", tmp_path / "cases")
+        assert symbols == {SYMBOL + name}
+
+
 @pytest.mark.parametrize("width", [70, 130])
 def test_images_beyond_one_plane(width: int) -> None:
     """Planes of 4096 bytes at most: the rest follows in bands of rows."""
@@ -167,6 +213,7 @@ def test_runs_of_taps_fit_16_bits_and_could_not_be_longer() -> None:
 def test_bands_of_rows_in_rolling_buffers() -> None:
     rng = np.random.default_rng(7)
     cases = [random_case(rng, batch=1) for _ in range(60)]
+    cases += [case for case in (nine_taps(rng, 8 << i % 2) for i in range(60)) if case[1][0].shape[0] == 1]
     cases += [case for case in (random_3x3(rng, 1 + i % 2) for i in range(60)) if case[1][0].shape[0] == 1]
     kernels = [operator("depthwise_conv2d").kernels(g.ops[0], g, TIERS) for g, _ in cases]
     library = load([k for candidates in kernels for k in candidates])
@@ -187,7 +234,12 @@ def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> No
     rng = np.random.default_rng(8)
     cases = [random_case(rng) for _ in range(20)] + [random_3x3(rng, 1 + i % 2) for i in range(40)]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
-    own = {"mve": {"mve"}, "dsp": {"dsp_3x3", "dsp_3x3_s2", "v7m"}}.get(tier, {f"{tier}_3x3", f"{tier}_3x3_s2", tier})
+    if tier == "mve":
+        cases += [nine_taps(rng, channels) for channels in (*range(1, 9), 16, 32) * 4]
+        _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
+        assert {f"{SYMBOL}{name}" for name in ("mve", "mve_9", "mve_9_few", "any")} <= symbols
+        return
+    own = {"dsp": {"dsp_3x3", "dsp_3x3_s2", "v7m"}}.get(tier, {f"{tier}_3x3", f"{tier}_3x3_s2", tier})
     assert {SYMBOL + name for name in own | {"any"}} <= symbols
 
 

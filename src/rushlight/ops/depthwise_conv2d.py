@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
 from rushlight.ops.channels import Bounds, ChannelUse, Mix, Tie, channels_of
-from rushlight.ops.planes import plane_features, planes
+from rushlight.ops.planes import depthwise_runs, plane_features, planes
 from rushlight.ops.walks import depthwise_points
 from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
@@ -39,6 +39,8 @@ PARAMS = ParamsType(
     ),
 )
 BLOCK = 16  # channels of an MVE block
+HALF = 8  # channels of one with 16-bit lanes
+NINE = 9  # taps of the MVE kernels that are unrolled
 #: Order in which an MVE block's 32-bit sums lie in four vectors: bottom and top halves, twice.
 INTERLEAVE = np.array([[0, 4, 8, 12], [2, 6, 10, 14], [1, 5, 9, 13], [3, 7, 11, 15]])
 
@@ -118,6 +120,11 @@ class DepthwiseConv2d(Operator):
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
         name, p = kernel.symbol.removeprefix("rl_depthwise_conv2d_s8_"), kernel.params
+        if name.startswith("mve_9"):
+            blocks = -(-p["window.in_c"] // BLOCK)
+            points = depthwise_runs(p)
+            clamps = points["lines"] * p["window.out_w"] * p["window.out_c"] * p["clamps"]
+            return {"calls": 1.0, **points, "blocks": points["pixels"] * blocks, "clamps": clamps}
         if name not in ("mve", "any"):
             return {"calls": 1.0, **plane_features(p, "3x3" not in name)}
         features = {"calls": 1.0, **depthwise_points(p, 2 if name == "any" else 1)}
@@ -155,7 +162,7 @@ class DepthwiseConv2d(Operator):
         missing = ""
         for tier in tiers:
             for name in _variants(tier, attrs):
-                reason = _missing(name, attrs, terms)
+                reason = _missing(name, attrs, terms, rows)
                 missing = missing or reason  # the best tier's reason is the one to tell
                 if reason:
                     continue
@@ -183,22 +190,36 @@ def _variants(tier: str, attrs: DepthwiseConv2dAttrs) -> list[str]:
     names = []
     if tier != "mve" and attrs.kernel == (3, 3) and attrs.dilation == (1, 1) and attrs.stride[1] <= 2:
         names.append(f"{tier}_3x3" + ("_s2" if attrs.stride[1] == 2 else ""))
+    if tier == "mve":
+        names += ["mve_9", "mve_9_few"]
     if tier != "dsp":
         names.append(tier)
     # What no tier takes has one kernel for all cores.
     return [*names, "any"] if tier == "v6m" else names
 
 
-def _missing(name: str, attrs: DepthwiseConv2dAttrs, terms: ChannelTerms) -> str:
+def _missing(name: str, attrs: DepthwiseConv2dAttrs, terms: ChannelTerms, rows: NDArray[np.int8]) -> str:
     """Why the kernel cannot compute this layer; "" if it can."""
     tier = name.partition("_")[0]
     if name == "any":
         return ""
-    if name == "mve" and attrs.multiplier > 1:
+    if tier == "mve" and attrs.multiplier > 1:
         return f"channel multiplier {attrs.multiplier} has no {tier} kernel"
     if terms.pre.any():
         return f"a requantisation scale of 1/4 or more has no {tier} kernel"
+    if name.startswith("mve_9"):
+        channels = rows.shape[0]
+        if not (channels <= HALF if name == "mve_9_few" else channels % BLOCK == 0):
+            return f"{channels} channels are not what {name} takes"
+        if rows.shape[1] != NINE or _pair_overflows(rows):
+            return f"the window or its weights are not what {name} takes"
     return ""
+
+
+def _pair_overflows(rows: NDArray[np.int8]) -> bool:
+    """If two products of taps 0 and 1, 2 and 3, … of a channel can leave 16 bits: both weights -128, both inputs -128."""
+    pairs = rows[:, : rows.shape[1] // 2 * 2].reshape(rows.shape[0], -1, 2)
+    return bool((pairs == -128).all(axis=2).any())
 
 
 @dataclass(frozen=True)
@@ -224,6 +245,9 @@ def _pack(name: str, rows: NDArray[np.int8], terms: ChannelTerms, params: dict[s
             Constant("groups", plan.reshape(-1), "uint8_t"),
         )
         return _Packed(constants, scratch_bytes(channels, taps, 1), {"plan_stride": plan.shape[1]})
+    if name.startswith("mve_9"):
+        stream = Constant("stream", nine_stream(rows, terms, HALF if name == "mve_9_few" else BLOCK))
+        return _Packed((stream,), channels, {})
     any_window = "3x3" not in name
     if name.startswith("v6m"):
         # Planes hold x + 128.
@@ -264,6 +288,24 @@ def block_terms(terms: ChannelTerms) -> NDArray[np.int32]:
     table = np.stack([terms.bias, terms.multiplier << 16, 15 - terms.shift], axis=1)
     ordered = _blocks(table, [0, 0, -2])[:, INTERLEAVE]  # [block, 4, 4 channels, 3]
     return np.ascontiguousarray(ordered.transpose(0, 1, 3, 2)).astype("<i4").reshape(-1)
+
+
+def nine_stream(rows: NDArray[np.int8], terms: ChannelTerms, lanes: int) -> NDArray[np.int8]:
+    """[block] biases, weights [tap][lanes], then multiplier << 16 and 15 - shift of four channels at a time.
+
+    Biases and scales lie as widening leaves the channels: INTERLEAVE, or even and odd ones; missing channels give 0.
+    """
+    order = INTERLEAVE if lanes == BLOCK else np.arange(HALF).reshape(4, 2).T
+    table = np.stack([terms.bias, terms.multiplier << 16, 15 - terms.shift], axis=1)
+    parts: list[bytes] = []
+    for start in range(0, rows.shape[0], lanes):
+        weights = np.zeros((lanes, rows.shape[1]), np.int8)
+        scales = np.tile(np.array([0, 0, -2]), (lanes, 1))
+        count = min(lanes, rows.shape[0] - start)
+        weights[:count], scales[:count] = rows[start : start + count], table[start : start + count]
+        ordered = scales[order].astype("<i4")  # [quarter, 4 channels, 3]
+        parts += [ordered[:, :, 0].tobytes(), weights.T.tobytes(), ordered[:, :, 1:].transpose(0, 2, 1).tobytes()]
+    return np.frombuffer(b"".join(parts), np.int8)
 
 
 def tap_groups(rows: NDArray[np.int8]) -> NDArray[np.uint8]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rushlight.ops.walks import axis
+
 #: Bytes of scratch that planes may take before they are cut into bands of rows.
 MOST = 4096
 #: Bytes behind a plane that a tile may read.
@@ -83,3 +85,15 @@ def plane_features(params: Mapping[str, Any], any_window: bool) -> dict[str, flo
         "pitch": w["plane_pitch"],
     }
     return {name: float(value * w["batch"]) for name, value in features.items() if value}
+
+
+def depthwise_runs(params: Mapping[str, Any]) -> dict[str, float]:
+    """``rl_dw_runs`` for all rows: lists of pointers, runs and pixels, for ``Operator.features``."""
+    down, across = axis(params, "h"), axis(params, "w")
+    batch, width = int(params["window.batch"]), int(params["window.out_w"])
+    lines, whole = int(params["window.out_h"]), int(down.whole.sum())
+    inside = int(across.whole.sum())
+    runs = lines * width - whole * max(0, inside - 1)
+    taps_in = float(down.inside.sum() * across.inside.sum())
+    one = {"lines": lines, "runs": runs, "pixels": lines * width, "taps in": taps_in}
+    return {name: float(value * batch) for name, value in one.items()}

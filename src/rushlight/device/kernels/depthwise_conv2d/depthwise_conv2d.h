@@ -67,4 +67,11 @@ void rl_depthwise_conv2d_s8_mve(const rl_depthwise_conv2d_params *p, const int8_
                                 const int8_t *weights, const int32_t *terms, const uint8_t *groups,
                                 int8_t *y, void *scratch);
 
+/* Nine taps, multiplier 1, pre 0, and the channels a multiple of 16 or (few) up to 8. stream: what a
+ * block of 16, or 8, channels needs in the order of its use (README.md); scratch: in_c bytes. */
+void rl_depthwise_conv2d_s8_mve_9(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                  const int8_t *stream, int8_t *y, void *scratch);
+void rl_depthwise_conv2d_s8_mve_9_few(const rl_depthwise_conv2d_params *p, const int8_t *x,
+                                      const int8_t *stream, int8_t *y, void *scratch);
+
 #endif
