@@ -137,7 +137,7 @@ def test_pairs_of_products_reach_the_bound_of_16_bits(
     attrs = DepthwiseConv2dAttrs((3, 3), padding=(1, 1, 1, 1))
     cases: list[Case] = []
     for value in (-128, 127):
-        (x, w, b), y = tensors(rng, attrs, (1, 4, 4, channels))
+        (x, w, b), _ = tensors(rng, attrs, (1, 4, 4, channels))
         weights = np.resize(np.array(pair, np.int8), (channels, 9)).reshape(w.shape)
         w = Tensor(
             "w", w.shape, DType.INT8, QParams((float(np.float32(1e-3)),) * channels, (0,) * channels, 0), weights
