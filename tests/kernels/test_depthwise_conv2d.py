@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -243,22 +244,33 @@ def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> No
     assert {SYMBOL + name for name in own | {"any"}} <= symbols
 
 
-@pytest.mark.parametrize(
-    ("multiplier", "channels", "scale", "reason"),
-    [
-        (2, 8, 0.3, "channel multiplier 2 has no mve kernel"),
-        (1, 8, 0.3, "requantisation scale of 1/4 or more has no mve kernel"),
-    ],
-)
-def test_report_says_why_a_tier_is_not_used(multiplier: int, channels: int, scale: float, reason: str) -> None:
-    attrs = DepthwiseConv2dAttrs((1, 1), multiplier=multiplier)
-    out = channels * multiplier
-    x = Tensor("x", (1, 2, 2, channels), DType.INT8, QParams((1.0,), (0,)))
-    w = Tensor("w", (out, 1, 1), DType.INT8, QParams((scale,) * out, (0,) * out, 0), np.ones((out, 1, 1), np.int8))
+def notes_on(tiers: Sequence[str], kernel: int, channels: int, multiplier: int, scale: float) -> tuple[str, str]:
+    """The best kernel for a core and its note; a square window of ones."""
+    attrs, out = DepthwiseConv2dAttrs((kernel, kernel), multiplier=multiplier), channels * multiplier
+    x = Tensor("x", (1, 6, 6, channels), DType.INT8, QParams((1.0,), (0,)))
+    weight = np.ones((out, kernel, kernel), np.int8)
+    w = Tensor("w", weight.shape, DType.INT8, QParams((scale,) * out, (0,) * out, 0), weight)
     b = Tensor("b", (out,), DType.INT32, None, np.zeros(out, np.int32))
     graph = single_op("depthwise_conv2d", attrs, [x, w, b], QParams((1.0,), (0,)))
-    best = operator("depthwise_conv2d").kernels(graph.ops[0], graph, TIERS)[0]
-    assert best.symbol == f"{SYMBOL}any" and reason in best.note
+    best = operator("depthwise_conv2d").kernels(graph.ops[0], graph, tiers)[0]
+    return best.symbol.removeprefix(SYMBOL), best.note
+
+
+@pytest.mark.parametrize("kernel", [1, 3, 5])
+@pytest.mark.parametrize("wanted", TIERS)
+def test_report_says_why_the_tier_of_the_core_is_not_used(wanted: str, kernel: int) -> None:
+    tiers = TIERS[TIERS.index(wanted) :]
+    coarse = f"a requantisation scale of 1/4 or more has no {wanted} kernel"
+    assert notes_on(tiers, kernel, 8, 1, 0.3) == ("any", coarse)
+    note = notes_on(tiers, kernel, 8, 2, 0.1)[1]
+    assert note == ("channel multiplier 2 has no mve kernel" if wanted == "mve" else "")
+
+
+@pytest.mark.parametrize("channels", [8, 12, 16])
+def test_a_layer_that_its_tier_computes_has_nothing_to_say(channels: int) -> None:
+    for kernel in (3, 5):
+        symbol, note = notes_on(TIERS, kernel, channels, 1, 0.1)
+        assert symbol.startswith("mve") and note == ""
 
 
 # --- against PyTorch -------------------------------------------------------------------------------------------------

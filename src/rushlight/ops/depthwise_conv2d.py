@@ -163,8 +163,10 @@ class DepthwiseConv2d(Operator):
         for tier in tiers:
             for name in _variants(tier, attrs):
                 reason = _missing(name, attrs, terms, rows)
-                missing = missing or reason  # the best tier's reason is the one to tell
                 if reason:
+                    # What is told is why the core's own tier has none; the unrolled ones are extras of a tier that has.
+                    extra = name.startswith("mve_9")
+                    missing = missing or ("" if extra else f"{reason} has no {tiers[0]} kernel")
                     continue
                 packed = _pack(name, rows, terms, params)
                 found.append(
@@ -199,14 +201,14 @@ def _variants(tier: str, attrs: DepthwiseConv2dAttrs) -> list[str]:
 
 
 def _missing(name: str, attrs: DepthwiseConv2dAttrs, terms: ChannelTerms, rows: NDArray[np.int8]) -> str:
-    """Why the kernel cannot compute this layer; "" if it can."""
+    """What of this layer the kernel cannot compute; "" if it can."""
     tier = name.partition("_")[0]
     if name == "any":
         return ""
     if tier == "mve" and attrs.multiplier > 1:
-        return f"channel multiplier {attrs.multiplier} has no {tier} kernel"
+        return f"channel multiplier {attrs.multiplier}"
     if terms.pre.any():
-        return f"a requantisation scale of 1/4 or more has no {tier} kernel"
+        return "a requantisation scale of 1/4 or more"
     if name.startswith("mve_9"):
         channels = rows.shape[0]
         if not (channels <= HALF if name == "mve_9_few" else channels % BLOCK == 0):
