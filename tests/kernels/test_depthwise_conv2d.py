@@ -149,7 +149,7 @@ def test_pairs_of_products_reach_the_bound_of_16_bits(
     assert (checked.by_symbol[SYMBOL + name] > 0) == fits and checked.by_symbol[f"{SYMBOL}mve"] == 2
     if fits:
         _, symbols = check_on_board(cases, "mve", tmp_path / "cases")
-        assert symbols == {SYMBOL + name}
+        assert SYMBOL + name in symbols
 
 
 @pytest.mark.parametrize("width", [70, 130])
