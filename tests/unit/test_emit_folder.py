@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from rushlight.emit import is_compiled, write_c
 from rushlight.errors import RushlightError
 from rushlight.firmware import copy_board
+from rushlight.graph import Source
 from rushlight.schedule import make_schedule
 from rushlight.target import Target, resolve
 from tests.unit.emit_graphs import Builder, small_net
@@ -113,3 +115,19 @@ def test_a_name_that_c_cannot_have_is_refused(tmp_path: Path, name: str) -> None
     with pytest.raises(RushlightError, match="cannot be used in C"):
         write_c(schedule, tmp_path / "out", copy_board=copy_board)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_of_the_readme_are_of_a_readable_length(tmp_path: Path) -> None:
+    write_c(SCHEDULE, tmp_path / "out", copy_board=copy_board)
+    lines = (tmp_path / "out" / "README.md").read_text().splitlines()
+    assert [line for line in lines if len(line) > 130] == []
+
+
+def test_what_the_compiler_put_there_is_not_named_twice(tmp_path: Path) -> None:
+    b = Builder()
+    y = b.dequantize(b.linear(b.quantize(b.input("x", (1, 4)), "quantize"), 3, "fc"), "dequantize_2")
+    graph = b.graph(y)
+    graph = replace(graph, ops=tuple(replace(op, name=op.outputs[0], source=Source()) for op in graph.ops))
+    write_c(make_schedule(graph, resolve("cortex-m3")), tmp_path / "out", copy_board=copy_board)
+    text = (tmp_path / "out" / "model" / "net.c").read_text()
+    assert all(f"    /* {comment} */\n" in text for comment in ("quantize", "linear fc", "dequantize_2"))

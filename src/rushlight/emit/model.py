@@ -169,7 +169,7 @@ class _Printer:
             pointers.append(self.pointer(call.scratch) if call.scratch is not None else "NULL")
         where = f" ({place})" if (place := place_in_source(call.op.source)) else ""
         return CallText(
-            comment=comment(f"{call.op.kind} {call.op.source.module or call.op.name}{where}"),
+            comment=comment(f"{_title(call)}{where}"),
             params_type=kernel.params_type.c_name,
             params=params,
             fields=[(n, initializer(kernel.params[n], ctype, count)) for n, ctype, count in kernel.params_type.fields],
@@ -209,6 +209,12 @@ class _Printer:
         if found is not None and found.lifetime is Lifetime.TEMPORARY:
             return f"{found.offset}+{found.size}"
         return self.pointer(buffer)
+
+
+def _title(call: Call) -> str:
+    """The kind and the layer; what the compiler put there is named after its kind already."""
+    module, kind, name = call.op.source.module, call.op.kind, call.op.name
+    return f"{kind} {module or name}" if module or not name.startswith(kind) else name
 
 
 def _broken(start: str, items: list[str], end: str) -> list[str]:
