@@ -22,6 +22,9 @@ def int8_edges(graph: Graph) -> Graph:
     edit = Editor(graph)
     for name in graph.inputs:
         users = edit.consumers(name)
+        if graph[name].dtype.value == "float32" and not users and name in graph.outputs:
+            where = f"input '{name}'"
+            edit.notes.append(Note("warning", where, "stays float32: it is an output as it is, nothing quantises it"))
         if graph[name].dtype.value != "float32" or not users:
             continue
         views = [u for u in users if operator(u.kind).view]

@@ -47,10 +47,12 @@ def _integer_inputs(edit: Editor, op: Op) -> list[str] | str:
         source = edit.producer(name)
         if source is not None and source.kind == "dequantize":
             found.append(source.inputs[0])
-        elif edit.tensors[name].constant or edit.tensors[name].dtype is not DType.FLOAT32:
+        elif edit.tensors[name].constant or edit.tensors[name].qparams is not None:
             found.append(name)
-        else:
+        elif edit.tensors[name].dtype is DType.FLOAT32:
             return f"its input '{name}' is float32: it is not quantised"
+        else:
+            return f"its input '{name}' is {edit.tensors[name].dtype} and only float32 is quantised; give the model float32"
     return found
 
 
@@ -66,6 +68,12 @@ def _fused_clamps(edit: Editor, op: Op) -> tuple[str, tuple[float, float]]:
         low, high = max(low, bounds[0]), min(high, bounds[1])
         name = users[0].outputs[0]
     return name, (low, high)
+
+
+def _runs_as_it_is(edit: Editor, op: Op) -> bool:
+    """If an operator that gives integers needs no rewriting: it moves them, or what it reads is quantised already."""
+    quantized = all(edit.tensors[n].constant or edit.tensors[n].qparams is not None for n in op.inputs)
+    return operator(op.kind).moves_values or quantized
 
 
 def _keeps_range(kind: Operator) -> bool:
@@ -128,19 +136,24 @@ def to_integer(graph: Graph) -> Graph:
     Before: ``quantize(relu(conv2d(dequantize(x), dequantize(w), b)))``. After: ``conv2d(x, w, b)`` on integers, with the
     relu as its output range. UnsupportedError lists every operator that has no integer form, with the reason.
     """
-    if not any(op.kind == "quantize" for op in graph.ops):
+    computes = any(not operator(op.kind).moves_values for op in graph.ops)
+    if computes and not any(op.kind == "quantize" for op in graph.ops):
         raise RushlightError(
             "the program is not quantised: it holds no quantize operator; quantise the model with rl.quantize, or give "
             "`rushlight compile` calibration data"
         )
     edit = Editor(graph)
-    reasons: dict[str, None] = {}
+    reasons: list[str] = []
     failed: set[str] = set()  # what reads these cannot be integer either, which is no news
     for planned in graph.ops:
         op = edit.producer(planned.outputs[0])
         if op is None:
             continue  # fused into the one before it
-        if edit.tensors[op.outputs[0]].dtype is not DType.FLOAT32 and op.kind != "quantize":
+        if (
+            edit.tensors[op.outputs[0]].dtype is not DType.FLOAT32
+            and op.kind != "quantize"
+            and _runs_as_it_is(edit, op)
+        ):
             continue
         if op.kind == "quantize":
             source = edit.producer(op.inputs[0])
@@ -153,10 +166,11 @@ def to_integer(graph: Graph) -> Graph:
             continue  # a view of a float input costs nothing
         reason = None if failed.intersection(op.inputs) else _rewrite(edit, op)
         if reason is not None:
-            where = f"{op.source.target or op.kind} {op.source}"
-            reasons[f"{where}: no integer form, {reason}; quantise it with rl.quantize or RushlightQuantizer"] = None
+            # A reason may say itself what to do.
+            hint = "" if "; " in reason else "; quantise it with rl.quantize or RushlightQuantizer"
+            reasons.append(f"{op.source.target or op.kind} {op.source}: no integer form, {reason}{hint}")
         if reason is not None or failed.intersection(op.inputs):
             failed.update(op.outputs)
     if reasons:
-        raise UnsupportedError(list(reasons))
+        raise UnsupportedError(reasons)
     return edit.finish()
