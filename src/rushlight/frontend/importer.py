@@ -20,6 +20,7 @@ from rushlight.capturing.constants import attribute, evaluable
 from rushlight.capturing.notes import notes_of, source_of
 from rushlight.errors import RushlightError, UnsupportedError
 from rushlight.frontend.context import GraphContext, View
+from rushlight.frontend.hints import hint_for
 from rushlight.frontend.names import identifier
 from rushlight.frontend.qdq import Scheme, is_dequantize, is_quantize, quantized_constant, scheme_of
 from rushlight.frontend.tidy import tidy
@@ -195,7 +196,7 @@ class _Importer:
             )
         if random_dropout(node):
             return self.ctx.refuse("dropout is on", "export the model in eval mode")
-        return self.ctx.refuse("no kernel", "replace it by supported operators, or run this part outside of the model")
+        return self.ctx.refuse("no kernel", hint_for(target_name(node)))
 
     def _lower(self, node: Node, target: str) -> None:
         if target in _IGNORED:
