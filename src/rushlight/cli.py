@@ -271,11 +271,6 @@ def _run(arguments: Sequence[str]) -> int:
         what = error.format_message().replace("Value error, ", "").strip().rstrip(".")
         _say(f"{what}; `{context.command_path if context else 'rushlight'} --help` says more")
         return 2
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "torchao"):
-            return _internal(error)
-        _say(f"{error.name} is not installed, which compiling needs: pip install 'rushlight[torch]'")
-        return 2
     except KeyboardInterrupt:
         code = 130
     except OSError as error:
