@@ -81,7 +81,9 @@ def test_an_unsupported_operator_is_named_with_module_and_source_line(folder: Pa
     save("net.pt2", Unsupported())
     first, second = compile(rushlight, lines=2).splitlines()
     where = {c: inspect.getsourcelines(c.forward)[1] + 1 for c in (Sums, Unsupported)}
-    assert first.startswith(f"aten.cumsum.default 'sums' (test_bad_input.py:{where[Sums]}): no kernel; take it outside ")
+    assert first.startswith(
+        f"aten.cumsum.default 'sums' (test_bad_input.py:{where[Sums]}): no kernel; take it outside "
+    )
     assert f"vector_norm.default the model's forward (test_bad_input.py:{where[Unsupported]})" in second
     with pytest.raises(rl.UnsupportedError) as caught:
         compile_here(Unsupported(), 1, 1, 8, 8)
