@@ -86,7 +86,9 @@ def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> No
     rng = np.random.default_rng(3)
     cases = [random_case(rng) for _ in range(30)]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
-    assert {symbol.removesuffix("_pair").removesuffix("_row") for symbol in symbols} == {f"rl_linear_s8_{tier}"}
+    assert {symbol.removesuffix("_pair").removesuffix("_row").removesuffix("_few") for symbol in symbols} == {
+        f"rl_linear_s8_{tier}"
+    }
 
 
 def one_row_case(rng: np.random.Generator, depth: int, features: int) -> Case:
@@ -99,6 +101,35 @@ def test_one_row_of_each_depth_and_number_of_features() -> None:
     rng = np.random.default_rng(8)
     checked = check_kernels((one_row_case(rng, 1 + i % 67, 1 + i % 33) for i in range(300)), tiers=("mve",))
     assert checked.by_symbol["rl_linear_s8_mve_row"] == 300
+
+
+FEW = [(depth, features) for depth in (*range(1, 41), 256, 1023) for features in range(1, 5)]
+
+
+def test_one_row_of_each_depth_with_few_features_takes_no_scratch() -> None:
+    rng = np.random.default_rng(10)
+    cases = [one_row_case(rng, *sizes) for sizes in FEW]
+    assert check_kernels(cases, tiers=("dsp",)).by_symbol["rl_linear_s8_dsp_few"] == len(FEW)
+    for graph, _ in cases:
+        first = operator("linear").kernels(graph.ops[0], graph, TIERS[1:])[0]
+        assert (first.symbol, first.scratch, first.takes_scratch) == ("rl_linear_s8_dsp_few", 0, False)
+
+
+def test_more_features_or_rows_are_widened_in_scratch() -> None:
+    rng = np.random.default_rng(11)
+    x, w, b = tensors(rng, (2, 32), 4)
+    two_rows = single_op("linear", LinearAttrs(), [x, w, b], output_q(rng, x, w, 4.1, 1000.0))
+    for graph in (two_rows, one_row_case(rng, 32, 5)[0]):
+        symbols = [k.symbol for k in operator("linear").kernels(graph.ops[0], graph, ("dsp",))]
+        assert symbols == ["rl_linear_s8_dsp"]
+
+
+@pytest.mark.parametrize(("toolchain", "opt"), [("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O2"), ("clang", "-Oz")])
+def test_few_features_in_the_emulator(toolchain: str, opt: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(12)
+    cases = [one_row_case(rng, *sizes) for sizes in FEW[:80]]
+    _, symbols = check_on_board(cases, "dsp", tmp_path / "cases", toolchain, opt)
+    assert symbols == {"rl_linear_s8_dsp", "rl_linear_s8_dsp_few"}
 
 
 @pytest.mark.parametrize(("toolchain", "opt"), [("gcc", "-O3"), ("clang", "-O3"), ("clang", "-Os")])

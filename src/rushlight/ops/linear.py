@@ -42,6 +42,8 @@ PARAMS = ParamsType(
         ("reserved", "int16_t", 1),
     ),
 )
+#: The most output features for which a row is better not widened in scratch on the DSP tier.
+_FEW = 4
 PAIR_PARAMS = ParamsType("rl_linear_pair_params", PARAMS.fields)
 
 
@@ -61,6 +63,21 @@ def _lower(ctx: ImportContext, node: AtenNode) -> str:
 def _scratch(tier: str, depth: int, rows: int) -> int:
     """Bytes for the tile itself and the rows that are copied for it."""
     return whole_steps(depth) * beyond(depth, depth, rows) if tier == "mve" else tile_scratch(tier, depth)
+
+
+def _few_features(channels: int, depth: int) -> dict[str, float]:
+    """How often the loops of ``rl_linear_s8_dsp_few`` run."""
+    (pairs, single), (quads, left) = divmod(channels, 2), divmod(depth, 4)
+    return {
+        "calls": 1,
+        "tail bytes": left,
+        "blocks": pairs,
+        "block tails": pairs * (left > 0),
+        "steps": pairs * (quads // 4),
+        "quads": pairs * (quads % 4),
+        "single": single,
+        "single quads": single * quads,
+    }
 
 
 @register
@@ -125,6 +142,8 @@ class Linear(Operator):
         if kernel.tier == "mve":
             one_row = kernel.symbol.endswith("_row")
             return one_row_tile(channels, depth) if one_row else linear_rows(rows, channels, depth)
+        if kernel.symbol.endswith("_few"):
+            return _few_features(channels, depth)
         features = tile_features(kernel.tier, rows, 1, channels, depth)
         if kernel.tier == "dsp" and (p["out_min"], p["out_max"]) != (-128, 127):
             features["clamped"] = float(rows * channels)
@@ -173,6 +192,9 @@ class Linear(Operator):
                         constants=one_row_constants(w.data, terms),
                     )
                 )
+            if tier == "dsp" and params["rows"] == 1 and params["out_features"] <= _FEW:
+                few = replace(plain, symbol="rl_linear_s8_dsp_few", sources=("linear/dsp_few.c",))
+                candidates.append(replace(few, takes_scratch=False, scratch=0))
             pair = pair_kernel(tier, PAIR_PARAMS, params, w.data, terms, note)
             if pair is None:
                 candidates.append(plain)

@@ -7,15 +7,6 @@
 #include "common/dot_dsp.h"
 #include "common/tile.h"
 
-/* The last, incomplete four bytes of a row. */
-static inline uint32_t tail_quad(const int8_t *x, int32_t size) {
-    uint32_t quad = 0;
-    for (int32_t i = 0; i < size; i++) {
-        quad |= (uint32_t)(uint8_t)x[i] << (8 * i);
-    }
-    return quad;
-}
-
 static void widen_two(int32_t depth, const int8_t *x0, const int8_t *x1, rl_word *out) {
     int32_t left = depth;
     for (; left >= 4; left -= 4) {
@@ -29,7 +20,7 @@ static void widen_two(int32_t depth, const int8_t *x0, const int8_t *x1, rl_word
         out += 4;
     }
     if (left > 0) {
-        const uint32_t quad0 = tail_quad(x0, left), quad1 = tail_quad(x1, left);
+        const uint32_t quad0 = rl_load_tail(x0, left), quad1 = rl_load_tail(x1, left);
         out[0] = rl_sxtb16(quad0);
         out[1] = rl_sxtb16(quad1);
         out[2] = rl_sxtb16_ror8(quad0);
@@ -47,7 +38,7 @@ static void widen_one(int32_t depth, const int8_t *x, rl_word *out) {
         out += 2;
     }
     if (left > 0) {
-        const uint32_t quad = tail_quad(x, left);
+        const uint32_t quad = rl_load_tail(x, left);
         out[0] = rl_sxtb16(quad);
         out[1] = rl_sxtb16_ror8(quad);
     }

@@ -12,6 +12,15 @@ static inline uint32_t rl_load4(const int8_t *from) {
     return word;
 }
 
+/* The last size bytes of a row, 0 to 3; zeros fill the word. */
+static inline uint32_t rl_load_tail(const int8_t *from, int32_t size) {
+    uint32_t word = 0;
+    for (int32_t i = 0; i < size; i++) {
+        word |= (uint32_t)(uint8_t)from[i] << (8 * i);
+    }
+    return word;
+}
+
 static inline void rl_store4(int8_t *to, uint32_t word) {
     __builtin_memcpy(to, &word, sizeof word);
 }

@@ -24,6 +24,9 @@ void rl_linear_s8_v7m(const rl_linear_params *p, const int8_t *x, const int8_t *
                       const rl_channel *channels, int8_t *y, void *scratch);
 void rl_linear_s8_dsp(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
                       const rl_channel_dsp *channels, int8_t *y, void *scratch);
+/* rows is 1; for few output features. */
+void rl_linear_s8_dsp_few(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
+                          const rl_channel_dsp *channels, int8_t *y);
 void rl_linear_s8_mve(const rl_linear_params *p, const int8_t *x, const int8_t *weights,
                       const rl_channels_mve *channels, int8_t *y, void *scratch);
 /* rows is 1. Scratch for the row if it is not of whole steps. */
