@@ -32,7 +32,7 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.pooling import check_windows, effective_padding, from_nhwc, pair, taps_inside, to_nhwc
-from rushlight.ops.walks import pool_windows
+from rushlight.ops.walks import pool_runs, pool_windows
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
 
 PARAMS = ParamsType(
@@ -176,6 +176,30 @@ def _lower_mean(ctx: ImportContext, node: AtenNode) -> str:
 _ANNOTATION = Annotation(("self",), output="own", absorbs_clamp=True)
 
 
+def _mve_features(p: Mapping[str, Any]) -> dict[str, float]:
+    """Loops of the mve kernel: blocks of 32, 16 and eight channels; windows summed in chunks have blocks of eight alone."""
+    w, channels = pool_runs(p), int(p["window.in_c"])
+    features = dict(w.features)
+    chunks = -(-w.rows // p["flush_rows"])
+    runs = w.features["runs"] / len(w.rows)
+    for part, whole in ((chunks == 1, True), (chunks > 1, False)):
+        rows = w.rows[part]
+        wide, sixteen = (channels // 32, channels % 32 // 16) if whole else (0, 0)
+        eight = -(-(channels - 32 * wide - 16 * sixteen) // 8)
+        for name, blocks in (("32", wide), ("16", sixteen), ("8", eight)):
+            counts = {
+                f"runs of {name}": runs * len(rows),
+                f"pixels of {name}": float(w.batch * len(rows) * len(w.cols)),
+                f"rows of {name}": float(w.batch * rows.sum() * len(w.cols)),
+                f"taps of {name}": float(w.batch * rows.sum() * w.cols.sum()),
+            }
+            if name == "8":
+                counts["chunks"] = float(w.batch * chunks[part].sum() * len(w.cols))
+            for key, count in counts.items():
+                features[key] = features.get(key, 0.0) + count * blocks
+    return features
+
+
 @register
 class AvgPool2d(Operator):
     """Input int8 [N, H, W, C], output int8 [N, OH, OW, C]. Padding counts as real 0."""
@@ -220,15 +244,16 @@ class AvgPool2d(Operator):
         return [requantize(acc, multiplier, shift, pre, y.q.z, attrs.out_min, attrs.out_max)]
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
+        if kernel.tier == "mve":
+            return _mve_features(kernel.params)
         p, tier, w = kernel.params, kernel.tier, pool_windows(kernel.params)
         channels = p["window.in_c"]
-        lanes = {"mve": 8, "dsp": QUAD}.get(tier, QUAD)
-        blocks = -(-channels // lanes) if tier in ("mve", "dsp") else channels // QUAD
+        blocks = -(-channels // QUAD) if tier == "dsp" else channels // QUAD
         pixels, columns = w.features["pixels"], len(w.cols)
         rows = float(w.batch * w.rows.sum() * columns)
         taps = float(w.batch * w.rows.sum() * w.cols.sum())
         features = w.features | {"blocks": pixels * blocks, "block rows": rows * blocks, "block taps": taps * blocks}
-        if tier in ("mve", "dsp"):
+        if tier == "dsp":
             chunks = float(w.batch * (-(-w.rows // p["flush_rows"])).sum() * columns)
             return features | {"chunks": chunks * blocks}
         left = channels % QUAD

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import (
@@ -23,13 +24,13 @@ from rushlight.ops.base import (
     spec,
 )
 from rushlight.ops.pooling import check_windows, effective_padding, from_nhwc, pair, to_nhwc
-from rushlight.ops.walks import pool_windows
+from rushlight.ops.walks import pool_runs, pool_windows
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
 
 PARAMS = ParamsType("rl_max_pool2d_params", WINDOW_FIELDS)
 TIERS = ("mve", "dsp", "v6m")
 QUAD = 4  # channels of a DSP word
-TAPS = 4  # RL_MAX_POOL_TAPS
+TAPS = 4  # RL_MAX_POOL_TAPS, FEW
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,37 @@ def _lower(ctx: ImportContext, node: AtenNode) -> str:
     padding = effective_padding(ctx.tensor(x).shape[1:3], kernel, stride, pad, dilation, node["ceil_mode"])
     y = ctx.emit("max_pool2d", [x], MaxPool2dAttrs(kernel, stride, dilation, padding))
     return from_nhwc(ctx, y, spatial, node.out_shapes[0])
+
+
+def _mve_features(p: Mapping[str, Any]) -> dict[str, float]:
+    """Loops of the mve kernel: blocks of 16 channels of windows of few taps, else of 64 and 16, and the rest of the channels."""
+    w, channels = pool_runs(p), int(p["window.in_c"])
+    taps = w.rows[:, None] * w.cols
+    few = taps <= TAPS
+    # A run counts as its first pixel; the windows of a run are alike.
+    first = np.ones(taps.shape, bool)
+    inside = np.flatnonzero(w.cols == p["window.kernel_w"])
+    first[:, inside[1:]] = False
+
+    def counts(name: str, windows: NDArray[np.bool_], blocks: int) -> dict[str, float]:
+        found = {
+            "runs": windows & first,
+            "pixels": windows,
+            "rows": windows * w.rows[:, None],
+            "taps": windows * taps,
+        }
+        return {f"{key} of {name}": float(w.batch * count.sum() * blocks) for key, count in found.items()}
+
+    listed = counts("few", few & first, 1)
+    features = dict(w.features) | {"few": listed["runs of few"], "few rows": listed["rows of few"]}
+    features |= {
+        "few taps": listed["taps of few"],
+        "few repeated": TAPS * listed["runs of few"] - listed["taps of few"],
+    }
+    blocks = counts("few", few, channels // 16)
+    features |= {"few blocks": blocks["runs of few"], "few pixels": blocks["pixels of few"]}
+    features |= counts("64", ~few, channels // 64) | counts("16", ~few, channels % 64 // 16)
+    return features | counts("rest", few | ~few, int(channels % 16 > 0))
 
 
 @register
@@ -92,6 +124,8 @@ class MaxPool2d(Operator):
         return [windows.max(axis=(3, 4)).astype(x.dtype)]
 
     def features(self, kernel: Kernel) -> Mapping[str, float]:
+        if kernel.tier == "mve":
+            return _mve_features(kernel.params)
         channels, w = kernel.params["window.in_c"], pool_windows(kernel.params)
         taps = w.rows[:, None] * w.cols
         moved = np.zeros(taps.shape, bool)
@@ -99,7 +133,7 @@ class MaxPool2d(Operator):
         listed = ~moved
         # Of four taps, and then of the greatest so far and three more.
         rounds = np.maximum(1, -(-(taps - 1) // (TAPS - 1)))
-        lanes = {"mve": 16, "dsp": QUAD}.get(kernel.tier, 1)
+        lanes = QUAD if kernel.tier == "dsp" else 1
         counts = {
             "moved": float(moved.sum()),
             "listed rows": float((listed * w.rows[:, None]).sum()),

@@ -6,7 +6,7 @@ Counted as ``walk.h`` of convolution and depthwise convolution and ``common/pool
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -236,3 +236,11 @@ def pool_windows(params: Mapping[str, Any]) -> Windows:
         "clipped": batch * clipped,
     }
     return Windows(batch, rows, cols, features)
+
+
+def pool_runs(params: Mapping[str, Any]) -> Windows:
+    """``rl_pool_runs`` for all rows: windows between the input's sides are one run, each other window is one."""
+    windows, across = pool_windows(params), axis(params, "w").inside
+    inside = int(across.all(axis=1).sum())
+    runs = windows.features["lines"] * (len(across) - inside + (inside > 0))
+    return replace(windows, features=windows.features | {"runs": runs})
