@@ -5,14 +5,15 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 APT    := gcc gcc-arm-none-eabi qemu-system-arm clang-19 lld-19 clang-format-19 cppcheck make
 JOBS   ?= 2
+KERNELS ?= tests/kernels
 
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-costs bench-m0p size format clean
+.PHONY: help setup demo test test-kernels check bench bench-costs bench-m0p size format clean
 
 help: ## list what can be made
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 19
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 21
 
 setup: $(STAMP) ## install Debian packages (as root or with sudo) and the Python environment .venv
 
@@ -28,6 +29,9 @@ demo: $(STAMP) ## train a small net on digits, compile it for three chips, compa
 
 test: $(STAMP) ## all tests: kernels under sanitizers, whole nets on six emulated boards
 	$(PY) -m pytest -n $(JOBS) --dist worksteal tests
+
+test-kernels: $(STAMP) ## the kernels' tests with 1,000 random geometries each; KERNELS=tests/kernels/test_add.py for some
+	RUSHLIGHT_GEOMETRIES=1000 $(PY) -m pytest -n $(JOBS) --dist worksteal $(KERNELS)
 
 check: $(STAMP) ## ruff, mypy, clang-format, cppcheck
 	$(VENV)/bin/ruff check .

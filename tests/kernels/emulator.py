@@ -22,6 +22,8 @@ from rushlight.target import resolve
 
 #: A core of each tier, on the emulated board that has memory enough for many cases.
 CORES = {"mve": "cortex-m55", "dsp": "cortex-m4", "v7m": "cortex-m3", "v6m": "cortex-m0@mps2-an385"}
+#: Cases of one program; more would not fit in the boards' memory.
+_AT_ONCE = 120
 
 
 def merge(cases: Sequence[tuple[Graph, list[Array]]]) -> tuple[Graph, list[Array]]:
@@ -70,6 +72,18 @@ def check_on_board(
 
     Returns the instructions of the run and the kernels' symbols, for the test to assert that they are those it means.
     """
+    instructions, symbols = 0, set[str]()
+    for start in range(0, len(cases), _AT_ONCE):
+        program = folder.with_name(f"{folder.name}_{start}")
+        counted, used = _check_program(cases[start : start + _AT_ONCE], tier, program, toolchain, opt)
+        instructions += counted
+        symbols |= used
+    return instructions, symbols
+
+
+def _check_program(
+    cases: Sequence[tuple[Graph, list[Array]]], tier: str, folder: Path, toolchain: str, opt: str
+) -> tuple[int, set[str]]:
     merged, arrays = merge(cases)
     target = resolve(CORES[tier])
     graph, kernels = _each_kernel(merged, tier, target.core.tiers)

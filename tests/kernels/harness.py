@@ -1,10 +1,12 @@
 """Runs every candidate kernel of an operator on the host, under ASan and UBSan, against its reference.
 
-A test makes single-operator graphs with random geometry (``single_op``) and gives them to ``check_kernels``.
+A test makes single-operator graphs with random geometry (``single_op``) and gives them to ``check_kernels``. It says how many
+it makes usually (``geometries``, ``emulated``); the environment's RUSHLIGHT_GEOMETRIES asks for a sweep of at least that many.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections import Counter
@@ -24,6 +26,17 @@ TIERS = ("mve", "dsp", "v7m", "v6m")
 FLAGS = "-std=c11 -O1 -g -Wall -Wextra -Werror -Wconversion -Wsign-conversion -Wundef -ffp-contract=off".split()
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 INPUT, OUTPUT, SCRATCH, ALIAS = range(4)
+_SWEEP = int(os.environ.get("RUSHLIGHT_GEOMETRIES") or 0)
+
+
+def geometries(usual: int) -> int:
+    """How many random geometries a test runs on the host: ``usual``, or as many as a sweep asks for if that is more."""
+    return max(usual, _SWEEP)
+
+
+def emulated(usual: int) -> int:
+    """The same for a tier in the emulator, where a sweep runs a twentieth."""
+    return max(usual, _SWEEP // 20)
 
 
 def single_op(

@@ -11,7 +11,7 @@ from rushlight.ops import operator
 from rushlight.ops.base import Array
 from rushlight.ops.concat import ConcatAttrs
 from tests.kernels.building import dequantized, integer_graph, lowered, run, try_integer
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_int8, random_q, single_op
+from tests.kernels.harness import TIERS, check_kernels, geometries, random_inputs, random_int8, random_q, single_op
 
 
 def random_case(rng: np.random.Generator, count: int) -> tuple[Graph, list[Array]]:
@@ -33,7 +33,7 @@ def random_case(rng: np.random.Generator, count: int) -> tuple[Graph, list[Array
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(21)
-    counts = [int(c) for c in rng.integers(2, 9, 200)] + [9, 12, 16, 17, 31, 32]
+    counts = [int(c) for c in rng.integers(2, 9, geometries(200))] + [9, 12, 16, 17, 31, 32]
     checked = check_kernels(random_case(rng, count) for count in counts)
     assert all(checked.by_tier[tier] == len(counts) for tier in TIERS)
     assert all(checked.by_symbol[f"rl_concat{n}_table_s8_v6m"] for n in (2, 4, 8, 16, 32))

@@ -16,7 +16,16 @@ from rushlight.ops.conv2d import Conv2dAttrs
 from tests.kernels.bands import load, run_in_bands
 from tests.kernels.building import as_float, dequantized, integer_graph, lowered, run, try_integer
 from tests.kernels.emulator import CORES, check_on_board
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_int8, random_q, single_op
+from tests.kernels.harness import (
+    TIERS,
+    check_kernels,
+    emulated,
+    geometries,
+    random_inputs,
+    random_int8,
+    random_q,
+    single_op,
+)
 
 Case = tuple[Graph, list[Array]]
 
@@ -79,8 +88,9 @@ def random_case(rng: np.random.Generator, steps: tuple[float, float] = (4.1, 200
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(2)
-    checked = check_kernels(random_case(rng) for _ in range(220))
-    assert {checked.by_symbol[f"rl_conv2d_s8_{tier}"] for tier in TIERS} == {220}
+    count = geometries(220)
+    checked = check_kernels(random_case(rng) for _ in range(count))
+    assert {checked.by_symbol[f"rl_conv2d_s8_{tier}"] for tier in TIERS} == {count}
     assert checked.by_symbol["rl_conv2d_s8_mve_columns"] > 5
 
 
@@ -175,7 +185,7 @@ def test_bands_of_rows_in_rolling_buffers() -> None:
 def test_sample_in_the_emulator(tier: str, toolchain: str, opt: str, tmp_path: Path) -> None:
     """Without optimisation, and at -Os on Armv6-M, the inner loops are the plain-C ones."""
     rng = np.random.default_rng(7)
-    cases = [random_case(rng) for _ in range(30)]
+    cases = [random_case(rng) for _ in range(emulated(30))]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain, opt)
     assert {symbol.partition("_pair")[0].removesuffix("_columns") for symbol in symbols} == {f"rl_conv2d_s8_{tier}"}
 

@@ -7,7 +7,7 @@ import numpy as np
 from rushlight.graph import DType, Graph, Tensor
 from rushlight.ops.base import Array
 from rushlight.ops.copy import CopyAttrs
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_q, single_op
+from tests.kernels.harness import TIERS, check_kernels, geometries, random_inputs, random_q, single_op
 
 
 def random_case(rng: np.random.Generator) -> tuple[Graph, list[Array]]:
@@ -19,5 +19,6 @@ def random_case(rng: np.random.Generator) -> tuple[Graph, list[Array]]:
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(41)
-    checked = check_kernels(random_case(rng) for _ in range(200))
-    assert all(checked.by_tier[tier] == 200 for tier in TIERS)
+    count = geometries(200)
+    checked = check_kernels(random_case(rng) for _ in range(count))
+    assert all(checked.by_tier[tier] == count for tier in TIERS)

@@ -17,7 +17,16 @@ from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs, tap_groups
 from tests.kernels.bands import load, run_in_bands
 from tests.kernels.building import as_float, dequantized, integer_graph, run, try_integer
 from tests.kernels.emulator import CORES, check_on_board
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_int8, random_q, single_op
+from tests.kernels.harness import (
+    TIERS,
+    check_kernels,
+    emulated,
+    geometries,
+    random_inputs,
+    random_int8,
+    random_q,
+    single_op,
+)
 
 Case = tuple[Graph, list[Array]]
 SYMBOL = "rl_depthwise_conv2d_s8_"
@@ -91,16 +100,17 @@ def random_3x3(rng: np.random.Generator, stride: int, channels: int | None = Non
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(3)
-    checked = check_kernels(random_case(rng) for _ in range(300))
-    assert all(checked.by_tier[tier] == 300 for tier in TIERS)
-    assert checked.by_symbol[f"{SYMBOL}any"] == 300
+    count = geometries(300)
+    checked = check_kernels(random_case(rng) for _ in range(count))
+    assert all(checked.by_tier[tier] == count for tier in TIERS)
+    assert checked.by_symbol[f"{SYMBOL}any"] == count
     assert all(checked.by_symbol[SYMBOL + tier] >= 150 for tier in ("mve", "v7m", "v6m")), checked.by_symbol
 
 
 @pytest.mark.parametrize("stride", [1, 2])
 def test_windows_of_3_by_3(stride: int) -> None:
     rng = np.random.default_rng(30 + stride)
-    checked = check_kernels(random_3x3(rng, stride) for _ in range(200))
+    checked = check_kernels(random_3x3(rng, stride) for _ in range(geometries(200)))
     for tier in ("dsp", "v7m", "v6m"):
         assert checked.by_symbol[f"{SYMBOL}{tier}_3x3" + ("_s2" if stride == 2 else "")] >= 150, checked.by_symbol
     assert stride == 2 or checked.in_place >= 10
@@ -233,7 +243,8 @@ def test_bands_of_rows_in_rolling_buffers() -> None:
 @pytest.mark.parametrize("toolchain", ["gcc", "clang"])
 def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
-    cases = [random_case(rng) for _ in range(20)] + [random_3x3(rng, 1 + i % 2) for i in range(40)]
+    cases = [random_case(rng) for _ in range(emulated(20))]
+    cases += [random_3x3(rng, 1 + i % 2) for i in range(emulated(40))]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
     if tier == "mve":
         cases += [nine_taps(rng, channels) for channels in (*range(1, 9), 16, 32) * 4]

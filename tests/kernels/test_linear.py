@@ -14,7 +14,16 @@ from rushlight.ops.base import Array
 from rushlight.ops.linear import LinearAttrs
 from tests.kernels.building import dequantized, integer_graph, lowered, run, try_integer
 from tests.kernels.emulator import CORES, check_on_board
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_int8, random_q, single_op
+from tests.kernels.harness import (
+    TIERS,
+    check_kernels,
+    emulated,
+    geometries,
+    random_inputs,
+    random_int8,
+    random_q,
+    single_op,
+)
 
 Case = tuple[Graph, list[Array]]
 
@@ -50,8 +59,9 @@ def random_case(rng: np.random.Generator, low: float = 4.1, high: float = 2000.0
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(1)
-    checked = check_kernels(random_case(rng) for _ in range(220))
-    assert {checked.by_symbol[f"rl_linear_s8_{tier}"] for tier in TIERS} == {220}
+    count = geometries(220)
+    checked = check_kernels(random_case(rng) for _ in range(count))
+    assert {checked.by_symbol[f"rl_linear_s8_{tier}"] for tier in TIERS} == {count}
 
 
 def test_coarse_outputs_take_the_scalar_kernel_and_say_why() -> None:
@@ -84,7 +94,7 @@ def test_thousands_of_features_all_extreme(depth: int) -> None:
 @pytest.mark.parametrize("toolchain", ["gcc", "clang"])
 def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
-    cases = [random_case(rng) for _ in range(30)]
+    cases = [random_case(rng) for _ in range(emulated(30))]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
     assert {symbol.removesuffix("_pair").removesuffix("_row").removesuffix("_few") for symbol in symbols} == {
         f"rl_linear_s8_{tier}"

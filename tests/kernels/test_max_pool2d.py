@@ -15,7 +15,16 @@ from rushlight.ops.max_pool2d import MaxPool2dAttrs
 from tests.kernels.bands import load, run_in_bands
 from tests.kernels.building import lowered, run, try_integer
 from tests.kernels.emulator import CORES, check_on_board
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_int8, random_q, single_op
+from tests.kernels.harness import (
+    TIERS,
+    check_kernels,
+    emulated,
+    geometries,
+    random_inputs,
+    random_int8,
+    random_q,
+    single_op,
+)
 from tests.kernels.pooling import run_lowered
 
 Case = tuple[Graph, list[Array]]
@@ -47,8 +56,9 @@ def random_case(rng: np.random.Generator, batch: int | None = None, channels: in
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(4)
-    checked = check_kernels(random_case(rng) for _ in range(300))
-    assert all(checked.by_tier[tier] == 300 for tier in TIERS)
+    count = geometries(300)
+    checked = check_kernels(random_case(rng) for _ in range(count))
+    assert all(checked.by_tier[tier] == count for tier in TIERS)
     assert all(checked.by_symbol[SYMBOL + name] >= 200 for name in KERNEL.values()), checked.by_symbol
 
 
@@ -90,7 +100,7 @@ def test_bands_of_rows_in_rolling_buffers() -> None:
 @pytest.mark.parametrize("toolchain", ["gcc", "clang"])
 def test_sample_in_the_emulator(tier: str, toolchain: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
-    cases = [random_case(rng, channels=int(rng.integers(4, 34))) for _ in range(30)]
+    cases = [random_case(rng, channels=int(rng.integers(4, 34))) for _ in range(emulated(30))]
     _, symbols = check_on_board(cases, tier, tmp_path / "cases", toolchain)
     assert symbols == {SYMBOL + KERNEL[tier]}
 

@@ -19,7 +19,7 @@ from rushlight.ops.conv2d import Conv2dAttrs
 from rushlight.ops.linear import LinearAttrs
 from tests.kernels import test_conv2d, test_linear
 from tests.kernels.emulator import check_on_board
-from tests.kernels.harness import check_kernels, single_op
+from tests.kernels.harness import check_kernels, emulated, geometries, single_op
 
 Case = tuple[Graph, list[Array]]
 SCALAR = ("v7m", "v6m")
@@ -61,8 +61,9 @@ def test_random_geometry_with_trained_weights(kind: str) -> None:
     """Groups of one tap up to the longest that a tier has."""
     rng = np.random.default_rng(1)
     make = conv_case if kind == "conv2d" else linear_case
-    checked = check_kernels((make(rng, float(rng.uniform(1, 60))) for _ in range(220)), tiers=SCALAR)
-    assert {checked.by_symbol[symbol] for symbol in symbols(kind)} == {220}
+    count = geometries(220)
+    checked = check_kernels((make(rng, float(rng.uniform(1, 60))) for _ in range(count)), tiers=SCALAR)
+    assert {checked.by_symbol[symbol] for symbol in symbols(kind)} == {count}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_sample_in_the_emulator(
     monkeypatch.setattr(declared, "kernels", only)
     rng = np.random.default_rng(2)
     make = conv_case if kind == "conv2d" else linear_case
-    cases = [make(rng, float(rng.uniform(1, 60))) for _ in range(25)]
+    cases = [make(rng, float(rng.uniform(1, 60))) for _ in range(emulated(25))]
     for weights in (AT_BOUND, BEYOND, trained(rng, (9, 120), 10).tolist(), trained(rng, (5, 70), 60).tolist()):
         cases.append(layer(kind, weights, adversarial(weights, rng), 1000.0))
     _, used = check_on_board(cases, tier, tmp_path / "cases", toolchain, opt)

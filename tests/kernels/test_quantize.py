@@ -12,7 +12,7 @@ from rushlight.ops.base import Array
 from rushlight.ops.dequantize import DequantizeAttrs
 from rushlight.ops.quantize import QuantizeAttrs
 from tests.kernels.building import run
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_q, single_op
+from tests.kernels.harness import TIERS, check_kernels, geometries, random_inputs, random_q, single_op
 
 CORNERS = np.array(
     [
@@ -56,9 +56,10 @@ def dequantize_case(rng: np.random.Generator) -> tuple[Graph, list[Array]]:
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(61)
+    count = geometries(200)
     for make in (quantize_case, dequantize_case):
-        checked = check_kernels(make(rng) for _ in range(200))
-        assert all(checked.by_tier[tier] == 200 for tier in TIERS)
+        checked = check_kernels(make(rng) for _ in range(count))
+        assert all(checked.by_tier[tier] == count for tier in TIERS)
 
 
 def test_corners_of_float32() -> None:

@@ -11,7 +11,7 @@ from rushlight.ops import operator
 from rushlight.ops.base import Array
 from rushlight.ops.softmax import SoftmaxAttrs
 from tests.kernels.building import dequantized, integer_graph, lowered, run
-from tests.kernels.harness import TIERS, check_kernels, random_inputs, random_int8, random_q, single_op
+from tests.kernels.harness import TIERS, check_kernels, geometries, random_inputs, random_int8, random_q, single_op
 
 UNIT = QParams((1 / 256,), (-128,))
 
@@ -27,13 +27,13 @@ def random_case(rng: np.random.Generator) -> tuple[Graph, list[Array]]:
 
 def test_random_geometry_on_all_tiers() -> None:
     rng = np.random.default_rng(11)
-    cases = [random_case(rng) for _ in range(200)]
+    cases = [random_case(rng) for _ in range(geometries(200))]
     for n in (1000, 65536):
         x = Tensor("x", (1, n), DType.INT8, QParams((1e-4,), (0,)))
         cases.append((single_op("softmax", SoftmaxAttrs(), [x], UNIT), [np.full((1, n), 5, np.int8)]))
     checked = check_kernels(cases)
-    assert all(checked.by_tier[tier] == 202 for tier in TIERS)
-    assert checked.in_place >= 202
+    assert all(checked.by_tier[tier] == len(cases) for tier in TIERS)
+    assert checked.in_place >= len(cases)
 
 
 def test_within_one_step_of_the_true_softmax() -> None:
