@@ -30,7 +30,7 @@ from tests.kernels.pooling import run_lowered
 Case = tuple[Graph, list[Array]]
 SYMBOL = "rl_max_pool2d_s8_"
 #: What each tier's cores get for four channels and more.
-KERNEL = {"mve": "mve", "dsp": "dsp", "v7m": "v6m", "v6m": "v6m"}
+KERNEL = {"mve": "mve", "dsp": "dsp", "v7m": "v7m", "v6m": "v6m"}
 
 
 def random_case(rng: np.random.Generator, batch: int | None = None, channels: int | None = None) -> Case:

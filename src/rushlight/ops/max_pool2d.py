@@ -28,8 +28,8 @@ from rushlight.ops.walks import pool_runs, pool_windows
 from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
 
 PARAMS = ParamsType("rl_max_pool2d_params", WINDOW_FIELDS)
-TIERS = ("mve", "dsp", "v6m")
-QUAD = 4  # channels of a DSP word
+TIERS = ("mve", "dsp", "v7m", "v6m")
+QUAD = 4  # channels of a word
 TAPS = 4  # RL_MAX_POOL_TAPS, FEW
 
 
@@ -133,17 +133,25 @@ class MaxPool2d(Operator):
         listed = ~moved
         # Of four taps, and then of the greatest so far and three more.
         rounds = np.maximum(1, -(-(taps - 1) // (TAPS - 1)))
-        lanes = QUAD if kernel.tier == "dsp" else 1
+        repeated = rounds * (TAPS - 1) + 1 - taps
+        short = repeated > 0  # the last round
+        lanes = QUAD if kernel.tier in ("dsp", "v7m") else 1
         counts = {
             "moved": float(moved.sum()),
             "listed rows": float((listed * w.rows[:, None]).sum()),
             "listed taps": float((listed * taps).sum()),
-            "repeated": float((listed * (rounds * (TAPS - 1) + 1 - taps)).sum()),
+            "repeated": float((listed * repeated).sum()),
             "rounds": float(rounds.sum()),
             "loops": float(rounds.sum() * (channels >= lanes)),
             "blocks": float(rounds.sum() * (channels // lanes)),
             "tails": float(rounds.sum() * (channels % lanes > 0)),
         }
+        if kernel.tier == "v7m":
+            counts["short"] = float(short.sum())
+            counts["short blocks"] = float(short.sum() * (channels // lanes))
+            counts["short tails"] = float(short.sum() * (channels % lanes > 0))
+            counts["blocks"] -= counts["short blocks"]
+            counts["tails"] -= counts["short tails"]
         return w.features | {name: w.batch * count for name, count in counts.items()}
 
     def kernels(self, op: Op, graph: Graph, tiers: Sequence[str]) -> list[Kernel]:
@@ -151,8 +159,9 @@ class MaxPool2d(Operator):
         params = window_params(x, graph.outs(op)[0], op.attrs)
         found, note = [], ""
         for tier in (t for t in tiers if t in TIERS):
-            if tier == "dsp" and x.shape[3] < QUAD:
-                note = f"{x.shape[3]} channels are fewer than the dsp kernel's {QUAD}" if tiers[0] == "dsp" else ""
+            if tier in ("dsp", "v7m") and x.shape[3] < QUAD:
+                if tier == tiers[0]:
+                    note = f"{x.shape[3]} channels are fewer than the {tier} kernel's {QUAD}"
                 continue
             symbol, sources = f"rl_max_pool2d_s8_{tier}", (f"max_pool2d/{tier}.c",)
             found.append(Kernel(symbol, tier, "max_pool2d/max_pool2d.h", sources, PARAMS, params, note=note))

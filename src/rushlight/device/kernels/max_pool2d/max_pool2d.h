@@ -11,7 +11,8 @@ typedef struct rl_max_pool2d_params {
 } rl_max_pool2d_params;
 
 void rl_max_pool2d_s8_v6m(const rl_max_pool2d_params *p, const int8_t *x, int8_t *y);
-/* At least 4 channels. */
+/* These two: at least 4 channels. */
+void rl_max_pool2d_s8_v7m(const rl_max_pool2d_params *p, const int8_t *x, int8_t *y);
 void rl_max_pool2d_s8_dsp(const rl_max_pool2d_params *p, const int8_t *x, int8_t *y);
 void rl_max_pool2d_s8_mve(const rl_max_pool2d_params *p, const int8_t *x, int8_t *y);
 
