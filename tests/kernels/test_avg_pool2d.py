@@ -75,6 +75,17 @@ def test_random_geometry_on_all_tiers() -> None:
     assert all(checked.by_symbol[SYMBOL + tier] >= 200 for tier in TIERS), checked.by_symbol
 
 
+@pytest.mark.parametrize("toolchain", ["gcc", "clang"])
+def test_blocks_of_many_channels(toolchain: str, tmp_path: Path) -> None:
+    """Helium takes 32 channels at once, then 16, then eight; only eight where a window's sum may leave 16 bits."""
+    rng = np.random.default_rng(8)
+    cases = [random_case(rng, channels=channels) for channels in (31, 32, 33, 48, 57, 64, 88, 97) for _ in range(3)]
+    cases += [global_case(rng, 17, 16, channels) for channels in (32, 57)]
+    assert check_kernels(cases).by_symbol[f"{SYMBOL}mve"] == len(cases)
+    _, symbols = check_on_board(cases, "mve", tmp_path / "cases", toolchain)
+    assert symbols == {f"{SYMBOL}mve"}
+
+
 def test_each_count_of_channels() -> None:
     rng = np.random.default_rng(6)
     checked = check_kernels(random_case(rng, channels=channels) for channels in range(1, 34) for _ in range(3))

@@ -68,6 +68,16 @@ def test_each_count_of_channels() -> None:
     assert checked.by_symbol[f"{SYMBOL}mve"] == 99
 
 
+@pytest.mark.parametrize("toolchain", ["gcc", "clang"])
+def test_blocks_of_many_channels(toolchain: str, tmp_path: Path) -> None:
+    """Helium takes 64 channels at once, then 16, then what is left."""
+    rng = np.random.default_rng(8)
+    cases = [random_case(rng, channels=channels) for channels in (63, 64, 65, 80, 97, 127, 128, 145) for _ in range(3)]
+    assert check_kernels(cases).by_symbol[f"{SYMBOL}mve"] == len(cases)
+    _, symbols = check_on_board(cases, "mve", tmp_path / "cases", toolchain)
+    assert symbols == {f"{SYMBOL}mve"}
+
+
 def test_the_greatest_is_found_at_each_place_of_the_window() -> None:
     q = QParams((1.0,), (0,))
     cases: list[Case] = []
