@@ -13,9 +13,9 @@ from bench.baselines import LayerShape
 from rushlight.graph import DType, Graph, Op, QParams, Tensor
 from rushlight.ops import operator
 from rushlight.ops.add import AddAttrs
-from rushlight.ops.arith import clamp_range
 from rushlight.ops.avg_pool2d import AvgPool2dAttrs
 from rushlight.ops.base import Array
+from rushlight.ops.common.arith import clamp_range
 from rushlight.ops.conv2d import Conv2dAttrs
 from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
 from rushlight.ops.linear import LinearAttrs

@@ -17,12 +17,12 @@ from rushlight.ops import operator
 from rushlight.ops.add import AddAttrs
 from rushlight.ops.avg_pool2d import AvgPool2dAttrs
 from rushlight.ops.base import Array
+from rushlight.ops.common.functions import FUNCTIONS
 from rushlight.ops.concat import ConcatAttrs
 from rushlight.ops.conv2d import Conv2dAttrs
 from rushlight.ops.copy import CopyAttrs
 from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
 from rushlight.ops.dequantize import DequantizeAttrs
-from rushlight.ops.functions import FUNCTIONS
 from rushlight.ops.linear import LinearAttrs
 from rushlight.ops.max_pool2d import MaxPool2dAttrs
 from rushlight.ops.mul import MulAttrs

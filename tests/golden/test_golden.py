@@ -12,7 +12,7 @@ import pytest
 
 from rushlight.ops import operator
 from rushlight.ops.base import Array
-from rushlight.ops.functions import FUNCTIONS
+from rushlight.ops.common.functions import FUNCTIONS
 from rushlight.ops.table import function_table
 from tests.golden.case import FOLDER, KINDS, Case, dump, load, path_of
 from tests.golden.real import REAL, TABLES, Real, real_values

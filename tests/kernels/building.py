@@ -11,8 +11,8 @@ import numpy as np
 from rushlight.errors import RushlightError
 from rushlight.graph import DType, Graph, Op, QParams, Source, Tensor
 from rushlight.ops import REGISTRY, operator
-from rushlight.ops.arith import clamp_range
 from rushlight.ops.base import Array, AtenRule
+from rushlight.ops.common.arith import clamp_range
 from rushlight.ops.permute import PermuteAttrs
 from rushlight.ops.reshape import ReshapeAttrs
 

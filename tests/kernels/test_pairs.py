@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import rushlight.ops.pairs as pairs
+import rushlight.ops.common.pairs as pairs
 from rushlight.graph import DType, Graph, Op, QParams, Tensor
 from rushlight.ops import operator
-from rushlight.ops.arith import requantize
 from rushlight.ops.base import Array, Kernel
+from rushlight.ops.common.arith import requantize
 from rushlight.ops.conv2d import Conv2dAttrs
 from rushlight.ops.linear import LinearAttrs
 from tests.kernels import test_conv2d, test_linear

@@ -14,7 +14,7 @@ from rushlight.graph import DType, Graph, QParams, Tensor
 from rushlight.ops import operator
 from rushlight.ops.base import Array, Fixed
 from rushlight.ops.clamp import ClampAttrs
-from rushlight.ops.functions import FUNCTIONS
+from rushlight.ops.common.functions import FUNCTIONS
 from rushlight.ops.table import CODES, TableAttrs, function_table, requantize_table
 from rushlight.ops.unary import UnaryAttrs
 from tests.kernels.building import as_float, integer_graph, lowered, rule_of, run, try_integer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rushlight.ops.arith import (
+from rushlight.ops.common.arith import (
     MAX_SCALE,
     MAX_SHIFT,
     MIN_SCALE,

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
-from rushlight.ops.arith import MAX_SCALE, MIN_SCALE
 from rushlight.ops.base import (
     Annotation,
     Array,
@@ -30,7 +29,8 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.binary import (
+from rushlight.ops.common.arith import MAX_SCALE, MIN_SCALE
+from rushlight.ops.common.binary import (
     BROADCAST_FIELDS,
     broadcast_features,
     broadcast_shape,
@@ -42,7 +42,7 @@ from rushlight.ops.binary import (
     quantized_inputs,
     single_number,
 )
-from rushlight.ops.channels import Bounds, ChannelUse, carried, corner_bounds
+from rushlight.ops.common.channels import Bounds, ChannelUse, carried, corner_bounds
 from rushlight.ops.table import emit_table
 
 LANES = {"mve": 4, "dsp": 4}  # outputs computed together

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
-from rushlight.ops.arith import Multiplier, check_accumulator, quantize_multiplier, requantize
 from rushlight.ops.base import (
     Annotation,
     Array,
@@ -31,9 +30,10 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.pooling import check_windows, effective_padding, from_nhwc, pair, taps_inside, to_nhwc
-from rushlight.ops.walks import pool_runs, pool_windows
-from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
+from rushlight.ops.common.arith import Multiplier, check_accumulator, quantize_multiplier, requantize
+from rushlight.ops.common.pooling import check_windows, effective_padding, from_nhwc, pair, taps_inside, to_nhwc
+from rushlight.ops.common.walks import pool_runs, pool_windows
+from rushlight.ops.common.window import WINDOW_FIELDS, output_hw, patches, window_params
 
 PARAMS = ParamsType(
     "rl_avg_pool2d_params",

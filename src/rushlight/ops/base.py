@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.graph import DType, Graph, Op, QParams, Source, Tensor, TensorSpec
-from rushlight.ops.channels import Bounds, ChannelUse, carried, channels_of, monotone_bounds
+from rushlight.ops.common.channels import Bounds, ChannelUse, carried, channels_of, monotone_bounds
 
 Array = NDArray[Any]
 

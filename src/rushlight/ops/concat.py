@@ -25,9 +25,9 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.channels import ChannelUse, Tie, carried, channels_of
+from rushlight.ops.common.channels import ChannelUse, Tie, carried, channels_of
+from rushlight.ops.common.walks import added, aligned, memcpy
 from rushlight.ops.table import indexed_by_byte, requantize_table
-from rushlight.ops.walks import added, aligned, memcpy
 
 #: Kernels exist for so many inputs; one with fewer leaves the last ones empty.
 COUNTS = (2, 4, 8, 16, 32)

@@ -25,11 +25,10 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.channels import Bounds, ChannelUse, Mix
-from rushlight.ops.conv2d_columns import COLUMNS, columns_features, columns_kernel, saves
-from rushlight.ops.conv2d_pairs import PAIR_PARAMS, pair_features, pair_kernels
-from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
-from rushlight.ops.tiles import (
+from rushlight.ops.common.channels import Bounds, ChannelUse, Mix
+from rushlight.ops.common.conv2d_columns import COLUMNS, columns_features, columns_kernel, saves
+from rushlight.ops.common.conv2d_pairs import PAIR_PARAMS, pair_features, pair_kernels
+from rushlight.ops.common.tiles import (
     TILE_ROWS,
     TILES,
     pack_weights,
@@ -38,11 +37,12 @@ from rushlight.ops.tiles import (
     tile_scratch,
     usable_tiers,
 )
-from rushlight.ops.tiles_mve import beyond, gathered, whole_steps
-from rushlight.ops.walks import gather_runs, gather_taps
-from rushlight.ops.walks_mve import convolution
-from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
-from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
+from rushlight.ops.common.tiles_mve import beyond, gathered, whole_steps
+from rushlight.ops.common.walks import gather_runs, gather_taps
+from rushlight.ops.common.walks_mve import convolution
+from rushlight.ops.common.weighted import ChannelTerms, channel_terms, integer_weighted
+from rushlight.ops.common.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
+from rushlight.ops.depthwise_conv2d import DepthwiseConv2dAttrs
 
 PARAMS = ParamsType(
     "rl_conv2d_params",

@@ -8,7 +8,7 @@ from typing import Any
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import Array, Kernel, Operator, ParamsType, register, spec
-from rushlight.ops.walks import memcpy
+from rushlight.ops.common.walks import memcpy
 
 PARAMS = ParamsType("rl_copy_params", (("bytes", "int32_t", 1),))
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
 from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
-from rushlight.ops.channels import Bounds, ChannelUse, Mix, Tie, channels_of
-from rushlight.ops.planes import depthwise_runs, plane_features, planes
-from rushlight.ops.walks import depthwise_points
-from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
-from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
+from rushlight.ops.common.channels import Bounds, ChannelUse, Mix, Tie, channels_of
+from rushlight.ops.common.planes import depthwise_runs, plane_features, planes
+from rushlight.ops.common.walks import depthwise_points
+from rushlight.ops.common.weighted import ChannelTerms, channel_terms, integer_weighted
+from rushlight.ops.common.window import WINDOW_FIELDS, output_hw, patches, taps_in_input, window_params
 
 PARAMS = ParamsType(
     "rl_depthwise_conv2d_params",

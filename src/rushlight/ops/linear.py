@@ -23,12 +23,12 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.channels import Bounds, ChannelUse, Mix
-from rushlight.ops.linear_pairs import pair_features, pair_kernel
-from rushlight.ops.tiles import tile_constants, tile_features, tile_scratch, usable_tiers
-from rushlight.ops.tiles_mve import beyond, one_row_constants, whole_steps
-from rushlight.ops.walks_mve import linear_rows, one_row_tile
-from rushlight.ops.weighted import ChannelTerms, channel_terms, integer_weighted
+from rushlight.ops.common.channels import Bounds, ChannelUse, Mix
+from rushlight.ops.common.linear_pairs import pair_features, pair_kernel
+from rushlight.ops.common.tiles import tile_constants, tile_features, tile_scratch, usable_tiers
+from rushlight.ops.common.tiles_mve import beyond, one_row_constants, whole_steps
+from rushlight.ops.common.walks_mve import linear_rows, one_row_tile
+from rushlight.ops.common.weighted import ChannelTerms, channel_terms, integer_weighted
 
 PARAMS = ParamsType(
     "rl_linear_params",

@@ -23,9 +23,9 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.pooling import check_windows, effective_padding, from_nhwc, pair, to_nhwc
-from rushlight.ops.walks import pool_runs, pool_windows
-from rushlight.ops.window import WINDOW_FIELDS, output_hw, patches, window_params
+from rushlight.ops.common.pooling import check_windows, effective_padding, from_nhwc, pair, to_nhwc
+from rushlight.ops.common.walks import pool_runs, pool_windows
+from rushlight.ops.common.window import WINDOW_FIELDS, output_hw, patches, window_params
 
 PARAMS = ParamsType("rl_max_pool2d_params", WINDOW_FIELDS)
 TIERS = ("mve", "dsp", "v7m", "v6m")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from rushlight.graph import DType, Graph, Op, Tensor, TensorSpec
-from rushlight.ops.arith import quantize_to
 from rushlight.ops.base import (
     Annotation,
     Array,
@@ -25,9 +24,10 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.channels import ChannelUse, carried
-from rushlight.ops.strided import merged, odometer, row_major_strides, walked
-from rushlight.ops.walks import aligned, fills, memcpy
+from rushlight.ops.common.arith import quantize_to
+from rushlight.ops.common.channels import ChannelUse, carried
+from rushlight.ops.common.strided import merged, odometer, row_major_strides, walked
+from rushlight.ops.common.walks import aligned, fills, memcpy
 
 OUTER = 5
 

@@ -23,8 +23,8 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.strided import Axis, merged, odometer, row_major_strides, walked
-from rushlight.ops.walks import aligned, memcpy
+from rushlight.ops.common.strided import Axis, merged, odometer, row_major_strides, walked
+from rushlight.ops.common.walks import aligned, memcpy
 
 OUTER = 4
 

@@ -20,7 +20,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.channels import ChannelUse, Tie, channels_of
+from rushlight.ops.common.channels import ChannelUse, Tie, channels_of
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.graph import Graph, Op, Tensor, TensorSpec
-from rushlight.ops.arith import quantize_multiplier, requantize
 from rushlight.ops.base import (
     Annotation,
     Array,
@@ -38,6 +37,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
+from rushlight.ops.common.arith import quantize_multiplier, requantize
 
 MAX_ROW = 65536
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rushlight.graph import DType, Graph, Op, QParams, Tensor, TensorSpec
 from rushlight.ops.base import Array, Constant, IntegerBuilder, Kernel, Operator, ParamsType, register, spec
-from rushlight.ops.channels import Bounds
+from rushlight.ops.common.channels import Bounds
 
 PARAMS = ParamsType("rl_table_params", (("count", "int32_t", 1),))
 

@@ -18,7 +18,7 @@ from rushlight.ops.base import (
     register,
     spec,
 )
-from rushlight.ops.functions import FUNCTIONS
+from rushlight.ops.common.functions import FUNCTIONS
 from rushlight.ops.table import emit_table
 
 

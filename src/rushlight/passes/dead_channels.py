@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rushlight.graph import DType, Graph, Note, Op, QParams, Tensor
 from rushlight.ops.base import Array, operator
-from rushlight.ops.channels import Bounds, ChannelUse, Mix, channels_of
+from rushlight.ops.common.channels import Bounds, ChannelUse, Mix, channels_of
 from rushlight.ops.verify import check_exact
 from rushlight.passes.edit import Editor
 

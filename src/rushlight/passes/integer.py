@@ -8,8 +8,8 @@ from typing import Any
 
 from rushlight.errors import RushlightError, UnsupportedError
 from rushlight.graph import DType, Graph, Note, Op, QParams, Tensor
-from rushlight.ops.arith import clamp_range
 from rushlight.ops.base import Array, Operator, operator
+from rushlight.ops.common.arith import clamp_range
 from rushlight.ops.dequantize import DequantizeAttrs
 from rushlight.passes.edit import Editor
 

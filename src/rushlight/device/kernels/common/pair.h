@@ -1,7 +1,7 @@
 /* Two products by one 32-bit multiply, for cores without SIMD. Two pixels lie in one word as
  * x0 + 65536 * x1; times a weight that is both products, and sums of such words are both sums for as
  * long as the lower one stays in 16 bits. The compiler cuts each channel's taps into groups for which
- * it does, whatever the input (ops/pairs.py proves it from the weights). After each group, acc is
+ * it does, whatever the input (ops/common/pairs.py proves it from the weights). After each group, acc is
  * flushed:
  *
  *     total += acc;    high += (acc + 0x8000) >> 16;

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rushlight.graph import DType, Graph, Op, QParams, Tensor
 from rushlight.ops.base import AtenNode, Constant, ImportContext, IntegerBuilder, product
-from rushlight.ops.strided import merged, odometer, row_major_strides
+from rushlight.ops.common.strided import merged, odometer, row_major_strides
 from rushlight.ops.unary import UnaryAttrs
 
 OUTER = 5

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from rushlight.graph import Graph, Op
 from rushlight.ops.base import Kernel, ParamsType
-from rushlight.ops.pairs import PIXELS, pair_plan
-from rushlight.ops.walks import pair_pixels
-from rushlight.ops.weighted import ChannelTerms
-from rushlight.ops.window import WINDOW_FIELDS, window_params
+from rushlight.ops.common.pairs import PIXELS, pair_plan
+from rushlight.ops.common.walks import pair_pixels
+from rushlight.ops.common.weighted import ChannelTerms
+from rushlight.ops.common.window import WINDOW_FIELDS, window_params
 
 PAIR_PARAMS = ParamsType(
     "rl_conv2d_pair_params",

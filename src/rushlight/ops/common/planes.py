@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rushlight.ops.walks import axis
+from rushlight.ops.common.walks import axis
 
 #: Bytes of scratch that planes may take before they are cut into bands of rows.
 MOST = 4096

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rushlight.ops.base import Array, Constant
-from rushlight.ops.tiles_mve import two_row_channels, two_row_weights
-from rushlight.ops.weighted import ChannelTerms
+from rushlight.ops.common.tiles_mve import two_row_channels, two_row_weights
+from rushlight.ops.common.weighted import ChannelTerms
 
 TILE_ROWS = 2  # RL_TILE_ROWS
 TILES = ("mve", "dsp", "v7m", "v6m")

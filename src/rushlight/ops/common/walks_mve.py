@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rushlight.ops.tiles_mve import STEP, beyond, gathered, whole_steps
-from rushlight.ops.walks import Features, added, axis
+from rushlight.ops.common.tiles_mve import STEP, beyond, gathered, whole_steps
+from rushlight.ops.common.walks import Features, added, axis
 
 DIRECT = 0  # RL_CONV2D_DIRECT
 TAPS = 2  # RL_CONV2D_TAPS

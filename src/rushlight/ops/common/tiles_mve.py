@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.ops.base import Array, Constant
-from rushlight.ops.weighted import ChannelTerms
+from rushlight.ops.common.weighted import ChannelTerms
 
 STEP = 16  # RL_STEP
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.ops.base import Array, Constant, Kernel, ParamsType
-from rushlight.ops.pairs import group_ends, group_lengths
-from rushlight.ops.weighted import ChannelTerms
+from rushlight.ops.common.pairs import group_ends, group_lengths
+from rushlight.ops.common.weighted import ChannelTerms
 
 CHANNELS = 8  # that share their groups
 LONGEST = 10

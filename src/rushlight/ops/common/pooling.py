@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.ops.base import ImportContext
-from rushlight.ops.window import WindowAttrs
+from rushlight.ops.common.window import WindowAttrs
 
 Padding = tuple[int, int, int, int]
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from rushlight.ops.base import Array, Kernel
-from rushlight.ops.tiles import tile_constants
-from rushlight.ops.tiles_mve import STEP, gathered, whole_steps
-from rushlight.ops.walks import Features
-from rushlight.ops.walks_mve import columns
-from rushlight.ops.weighted import ChannelTerms
+from rushlight.ops.common.tiles import tile_constants
+from rushlight.ops.common.tiles_mve import STEP, gathered, whole_steps
+from rushlight.ops.common.walks import Features
+from rushlight.ops.common.walks_mve import columns
+from rushlight.ops.common.weighted import ChannelTerms
 
 COLUMNS = "rl_conv2d_s8_mve_columns"
 RUNS = 1  # RL_CONV2D_RUNS

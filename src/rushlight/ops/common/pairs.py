@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.ops.base import Array, Constant
-from rushlight.ops.weighted import ChannelTerms
+from rushlight.ops.common.weighted import ChannelTerms
 
 LANE_MAX = 2**15 - 1  # a lane's sum keeps within plus and minus this
 PIXELS = (8, 4)  # of a tile

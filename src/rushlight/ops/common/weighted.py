@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rushlight.graph import DType, QParams, Tensor
-from rushlight.ops.arith import INT32_MAX, Multiplier, check_accumulator, quantize_multiplier, requantize
 from rushlight.ops.base import Array, Constant, IntegerBuilder
-from rushlight.ops.channels import Bounds, Mix, sum_bounds
+from rushlight.ops.common.arith import INT32_MAX, Multiplier, check_accumulator, quantize_multiplier, requantize
+from rushlight.ops.common.channels import Bounds, Mix, sum_bounds
 
 
 @dataclass(frozen=True)
