@@ -46,6 +46,7 @@ int dsp_twins_run(const void *in, void *results) {
         words[1],
         rl_load4(bytes + 7),
         rl_pack_quad(acc, low, zero_point, 5),
+        rl_load_tail(bytes + 1, (int32_t)(a & 3u)),
     };
     memcpy(results, out, sizeof out);
     return 0;

@@ -16,7 +16,7 @@ from rushlight.target import resolve
 from tests.kernels.harness import KERNELS
 
 HERE = Path(__file__).parent
-OUT = 96
+OUT = 100
 RUNNER = """#include "dsp_twins.h"
 #define RL_RUNNER_INPUT_COUNT 1
 #define RL_RUNNER_OUTPUT_COUNT 1

@@ -94,16 +94,17 @@ static inline void rl_blocks_2x4(const rl_fit_2x4 *fit, rl_turns turns, int32_t 
                                  const rl_channels_mve *c, int8_t *y0, int8_t *y1) {
     /* All registers there are but r7, which may hold the frame; narrow stores need low ones. The
      * turns' count and back are on the stack. */
+    const int32_t count = turns.count, skip = turns.skip;
     register const int8_t *r0 __asm__("r0") = w;
     register int8_t *r1 __asm__("r1") = y0;
     register const rl_channels_mve *r2 __asm__("r2") = c;
     register int8_t *r3 __asm__("r3") = y1;
-    register int32_t r4 __asm__("r4") = turns.count;
+    register int32_t r4 __asm__("r4") = count;
     register const int8_t *r5 __asm__("r5") = x0;
     register int32_t r6 __asm__("r6") = back;
     register const int8_t *r9 __asm__("r9") = x1;
     register int32_t r11 __asm__("r11") = blocks;
-    register int32_t r12 __asm__("r12") = turns.skip;
+    register int32_t r12 __asm__("r12") = skip;
     rl_s32x4 v0, v1;
     __asm__ volatile(
         "push {r4, r6}\n"
@@ -162,11 +163,12 @@ static inline void rl_blocks_2x4(const rl_fit_2x4 *fit, rl_turns turns, int32_t 
 static inline void rl_blocks_1x8(const rl_fit_1x8 *fit, rl_turns turns, int32_t blocks, int32_t back,
                                  int32_t half, const int8_t *x, const int8_t *w,
                                  const rl_channels_mve *c, int8_t *y) {
+    const int32_t count = turns.count;
     register const int8_t *r0 __asm__("r0") = w;
     register int8_t *r1 __asm__("r1") = y;
     register const rl_channels_mve *r2 __asm__("r2") = c;
     register int32_t r3 __asm__("r3") = half;
-    register int32_t r4 __asm__("r4") = turns.count;
+    register int32_t r4 __asm__("r4") = count;
     register const int8_t *r5 __asm__("r5") = x;
     register int32_t r6 __asm__("r6") = back;
     register int32_t r11 __asm__("r11") = blocks;

@@ -169,7 +169,7 @@ static const int8_t *compute(const walk *k, const rl_pair_tier *tier, int32_t ro
         narrow(p, y + done * step, size);
         done += size;
     }
-    return end;
+    return end; /* cppcheck-suppress returnDanglingLifetime ; it points into stream */
 }
 
 void rl_conv2d_pair_walk(const rl_conv2d_pair_params *p, const rl_pair_tier *tier, const int8_t *x,

@@ -48,7 +48,7 @@ static void run_sixteen(const rl_window *w, const rl_area *area, int32_t offset,
 /* All whole blocks of channels where a window has at most four taps; missing ones repeat the last.
  */
 static void run_few(const rl_window *w, const rl_area *area, int32_t pixels, int8_t *y) {
-    const int8_t *taps[FEW];
+    const int8_t *taps[FEW] = {area->image};
     int32_t count = 0, at = area->offset;
     for (int32_t i = area->rows; i > 0; i--) {
         for (int32_t j = 0; j < area->cols; j++) {
