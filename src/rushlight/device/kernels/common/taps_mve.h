@@ -6,7 +6,7 @@
 
 #include "common/simd_mve.h"
 
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1) && defined(__OPTIMIZE__)
 
 /* The greatest of 16 channels. */
 static inline void rl_mve_max_16(rl_s8x16 *a, const int8_t *tap, int32_t step, int32_t taps) {

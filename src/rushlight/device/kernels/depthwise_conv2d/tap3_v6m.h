@@ -17,7 +17,8 @@ static inline void rl_dw_one3(rl_dw_at *at, const rl_dw_pass *k) {
 }
 
 /* Without optimisation there are no registers to spare. */
-#if defined(__thumb__) && !defined(__thumb2__) && defined(__OPTIMIZE__)
+#if defined(__thumb__) && !defined(__thumb2__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__)
 
 #define RL_DW_W(row)                                                       \
     "ldr %[w0], [%[k], #24+12*" #row "]\n\tldr %[w1], [%[k], #28+12*" #row \

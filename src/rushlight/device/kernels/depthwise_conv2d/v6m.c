@@ -26,7 +26,8 @@ static inline void finish(rl_dw_at *at, const rl_dw_pass *k, int32_t acc) {
 }
 
 /* Without optimisation there are no registers to spare. */
-#if defined(__thumb__) && !defined(__thumb2__) && defined(__OPTIMIZE__)
+#if defined(__thumb__) && !defined(__thumb2__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__)
 /* Assembly, as sums must be in high registers for the rest to fit. */
 static inline sums taps(const int8_t *x, const rl_dw_pass *k) {
     const int32_t *offset = k->weights.taps.offsets;
